@@ -1,0 +1,34 @@
+# Two commands matter on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+export PYTHONHASHSEED := 0
+
+.PHONY: setup demo test lint bench soak clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "streamjoin needs Python 3.11 or newer: set PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/python -m streamjoin.cli.demo
+
+test: setup lint
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: setup
+	$(BIN)/python -m streamjoin.sim.bench
+
+soak: setup
+	$(BIN)/python -m tests.soak
+
+clean:
+	rm -rf build demo-output

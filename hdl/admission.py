@@ -1,0 +1,146 @@
+"""Admission control: the gate through which tuples enter a lock-step join, and the one that drains it."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.core import COMMAND, Pace
+from streamjoin.hdl.pairing import Pairing
+
+#: What to do when the queues behind the gate fill up.
+ON_FULL = ("stall", "drop")
+
+
+class Admission(wiring.Component):
+    """Turns two input streams into commands and tuples for the chain of cores.
+
+    Both inputs share one ``ready``. So whatever waits at the gate enters together, R before S, and the order in which
+    tuples are accepted, with R first within a cycle, is the arrival order that decides the result.
+
+    The gate opens in the first cycle after the cores' pace allows it. While ``halt`` is up (some queue is almost
+    full) nothing moves: the gate stays shut, its clock for the pace stands still, and the cores are told not to run,
+    so cores and gate agree on the time without ever talking about it.
+
+    With ``on_full="drop"`` tuples that arrive during a halt are taken and thrown away: ``discarding`` is up in the
+    cycle of the transfer, and ``dropped`` counts them. Without a halt nothing is ever dropped; tuples then wait for
+    the pace as they do with ``"stall"``.
+
+    Draining: two tuples that are both in the chain meet only as further arrivals push them past each other.
+    Therefore ``drain`` makes the gate feed ``drain_steps`` empty slots into one stream; with as many steps as that
+    window is long every tuple of the stream passes all cores, and so every tuple of the other stream. Then it waits
+    until the last of them must have shown in ``busy``, and until ``busy`` is down. From then on ``drained`` is up;
+    only a reset makes the gate take tuples again.
+
+    Parameters
+    ----------
+    pairing
+        Layouts.
+    pace
+        Cycles from one command to the next.
+    on_full
+        ``"stall"`` or ``"drop"``.
+    drain_stream, drain_steps
+        Which stream (``"r"`` or ``"s"``) to push while draining, and how far.
+    settle
+        Cycles after which the effect of a command shows in ``busy``.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in.
+    halt, busy
+        From the cores: stop; there is still something inside.
+    command
+        For all cores, one cycle after the transfer that caused it.
+    r, s
+        The tuples that go with the command, empty slots while draining.
+    drain, drained, discarding, dropped
+        As described above.
+    """
+
+    def __init__(self, pairing: Pairing, pace: Pace, *, on_full: str, drain_stream: str, drain_steps: int, settle: int):
+        if on_full not in ON_FULL:
+            raise ValueError(f"on_full is one of {', '.join(ON_FULL)}, not {on_full!r}")
+        self._pace = pace
+        self._drop = on_full == "drop"
+        self._drain_stream = drain_stream
+        self._drain_steps = drain_steps
+        self._settle = settle
+        super().__init__(
+            {
+                "i_r": In(pairing.tuples),
+                "i_s": In(pairing.tuples),
+                "halt": In(1),
+                "busy": In(1),
+                "command": Out(COMMAND),
+                "r": Out(pairing.slot),
+                "s": Out(pairing.slot),
+                "drain": In(1),
+                "drained": Out(1),
+                "discarding": Out(1),
+                "dropped": Out(32),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        ports = {"r": self.i_r, "s": self.i_s}
+        slots = {"r": self.r, "s": self.s}
+        # What enters in this cycle; the command follows in the next.
+        enter = Signal(COMMAND)
+        taking = Signal(init=1)
+        open_ = Signal()
+        cadence = self._cadence(m, enter)
+        m.d.comb += [open_.eq(cadence & ~self.halt), enter.run.eq(~self.halt)]
+        m.d.sync += self.command.eq(enter)
+
+        for name, port in ports.items():
+            taken = Signal(name=f"taken_{name}")
+            m.d.comb += [
+                port.ready.eq(taking & (open_ | self.discarding)),
+                taken.eq(taking & open_ & port.valid),
+            ]
+            with m.If(taken):
+                m.d.comb += enter[f"enter_{name}"].eq(1)
+            m.d.sync += [slots[name].valid.eq(taken), slots[name].tuple.eq(port.p)]
+        if self._drop:
+            lost = [port.valid & port.ready & self.discarding for port in ports.values()]
+            m.d.comb += self.discarding.eq(taking & self.halt)
+            m.d.sync += self.dropped.eq(self.dropped + sum(lost))
+
+        steps = Signal(range(self._drain_steps + 1), init=self._drain_steps)
+        settling = Signal(range(self._settle + 1), init=self._settle)
+        with m.FSM():
+            with m.State("TAKE"):
+                with m.If(self.drain):
+                    m.d.sync += taking.eq(0)
+                    m.next = "PUSH"
+            with m.State("PUSH"):
+                with m.If(open_):
+                    with m.If(steps == 0):
+                        m.next = "SETTLE"
+                    with m.Else():
+                        m.d.comb += enter[f"enter_{self._drain_stream}"].eq(1)
+                        m.d.sync += steps.eq(steps - 1)
+            with m.State("SETTLE"):
+                with m.If(settling != 0):
+                    m.d.sync += settling.eq(settling - 1)
+                with m.Elif(~self.busy):
+                    m.next = "DRAINED"
+            with m.State("DRAINED"):
+                m.d.comb += self.drained.eq(1)
+        return m
+
+    def _cadence(self, m, enter):
+        """A bit that is up when the cores' pace allows the next command."""
+        pace = self._pace
+        if pace == Pace(1, 1, 1):
+            return 1
+        ahead = Signal(range(max(pace.r, pace.s, pace.both)))
+        at_once = Signal(init=1)
+        with m.If(enter.enter_r | enter.enter_s):
+            cost = Mux(enter.enter_r, Mux(enter.enter_s, pace.both, pace.r), pace.s)
+            m.d.sync += [ahead.eq(cost - 1), at_once.eq(0)]
+        with m.Elif(~self.halt & ~at_once):
+            m.d.sync += [ahead.eq(ahead - 1), at_once.eq(ahead == 1)]
+        return at_once

@@ -1,0 +1,81 @@
+"""What every join core of a lock-step chain looks like from outside."""
+
+from dataclasses import dataclass
+
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.pairing import Pairing
+
+#: What all cores are told in every cycle: whether to move on at all, and which streams a tuple enters.
+COMMAND = data.StructLayout({"run": 1, "enter_r": 1, "enter_s": 1})
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Cycles from one command to the next, by what enters: an R tuple, an S tuple, or both."""
+
+    r: int
+    s: int
+    both: int
+
+
+class JoinCore(wiring.Component):
+    """One segment of both windows, and the comparisons of all that enters it.
+
+    R flows from left to right, S from right to left. A command ``enter_r`` shifts the segment's R window by one
+    tuple: ``i_r`` enters, the oldest leaves through ``o_r``, and the tuple that entered meets every S tuple of the
+    segment; likewise for S. When both enter, R goes first: the R tuple meets the S window as it was, the S tuple
+    meets the R window with the new tuple in it.
+
+    All cores get the same commands in the same cycles and so stay in step: in each cycle in which one of them takes
+    over its neighbour's oldest tuple, all do.
+
+    Subclasses say how long they work on a command (``pace``) and how many cycles may pass between the last cycle of
+    work and its results being visible in ``busy`` (``latency``).
+
+    Parameters
+    ----------
+    pairing
+        Layouts and join condition.
+    segment_r, segment_s
+        Places in the segment for tuples of either stream, at least one each.
+
+    Members
+    -------
+    command
+        What to do. Work goes on only in cycles with ``run``, enters only follow at the core's pace.
+    i_r, i_s
+        The slots that enter: the neighbours' ``o_r`` and ``o_s``, or new tuples at the ends of the chain.
+    o_r, o_s
+        The oldest slot of either window, settled whenever a neighbour takes it over.
+    leaves_r, leaves_s
+        The neighbours take ``o_r``, ``o_s`` over in this cycle.
+    o_result
+        The pairs found.
+    full
+        Stop: there is room only for what is already under way.
+    busy
+        Pairs are waiting inside.
+    """
+
+    def __init__(self, pairing: Pairing, *, segment_r: int, segment_s: int):
+        if min(segment_r, segment_s) < 1:
+            raise ValueError(f"a core needs room for a tuple of each stream, not {segment_r} and {segment_s}")
+        self.pairing = pairing
+        self.segment_r = segment_r
+        self.segment_s = segment_s
+        super().__init__(
+            {
+                "command": In(COMMAND),
+                "i_r": In(pairing.slot),
+                "i_s": In(pairing.slot),
+                "o_r": Out(pairing.slot),
+                "o_s": Out(pairing.slot),
+                "leaves_r": Out(1),
+                "leaves_s": Out(1),
+                "o_result": Out(pairing.results),
+                "full": Out(1),
+                "busy": Out(1),
+            }
+        )

@@ -1,0 +1,150 @@
+"""The frame of every lock-step join: a gate, a chain of cores, a merging tree, and control trees between them."""
+
+from itertools import pairwise
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.admission import Admission
+from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
+from streamjoin.hdl.core import COMMAND, JoinCore, Pace
+from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.pairing import Pairing
+
+
+def reaction(cores: int, fan: int) -> int:
+    """Cycles in which cores still run after one of them has raised ``full``: fan-in, the gate, fan-out."""
+    return tree_depth(cores, fan) + 1 + tree_depth(cores, fan)
+
+
+class LockStepJoin(wiring.Component):
+    """A window join of R and S in which all cores move in the same cycle.
+
+    Arrival order is the order of acceptance; of two tuples accepted in one cycle R is the earlier. R enters at the
+    first core and flows to the last, S the other way; the places of all cores' segments together make up the windows.
+
+    Why each pair meets exactly once. Number the cores from left to right and let c(r) and c(s) be where two tuples
+    are. A shift moves the tuples of one stream only, each by at most one core; c(r) never falls, c(s) never rises.
+    When the later of the two enters, at its own end, c(r) <= c(s) if the other is still in the chain, that is, in its
+    window. Neither can leave the chain without passing the other, and since they approach by one core at a time,
+    there is a shift that makes c(r) = c(s) for the first time. In that shift one of them enters the core where the
+    other is, and every core compares a tuple that enters with all it holds of the other stream. Afterwards neither
+    enters that core again, and once parted they never share another. If the earlier one has left the chain before
+    the later one enters, they never meet. So pairs are exactly those of the contract, whatever the segments' lengths.
+
+    Why it cannot deadlock. Cores halt only while a queue is almost full. Queues drain through the merging tree into
+    the output and wait for nothing else; so with an output that keeps taking results every halt ends.
+
+    Why the clock does not depend on the number of cores. Cores talk to their neighbours; what concerns all of them
+    goes through registered trees, and the cores' queues have room for what still comes meanwhile.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in; both are ready in the same cycles.
+    o_result
+        Results, in no particular order.
+    drain, drained
+        Ask for all results that are due; all of them have left.
+    halted, discarding, dropped
+        Held back by full queues; transfers of this cycle are thrown away; how many have been.
+    overflows
+        Tuples pushed out of a time-based window before their time was up.
+    """
+
+    def __init__(
+        self,
+        pairing: Pairing,
+        cores: list[JoinCore],
+        *,
+        pace: Pace,
+        on_full: str,
+        drain_stream: str,
+        drain_steps: int,
+        merger: str,
+        merger_queue: int,
+        fan: int,
+    ):
+        self.pairing = pairing
+        self._cores = cores
+        self._fan = fan
+        self._tree = lambda: MergingTree(pairing.result, len(cores), merger=merger, depth=merger_queue)
+        self._admission = lambda settle: Admission(
+            pairing, pace, on_full=on_full, drain_stream=drain_stream, drain_steps=drain_steps, settle=settle
+        )
+        super().__init__(
+            {
+                "i_r": In(pairing.tuples),
+                "i_s": In(pairing.tuples),
+                "o_result": Out(pairing.results),
+                "drain": In(1),
+                "drained": Out(1),
+                "halted": Out(1),
+                "discarding": Out(1),
+                "dropped": Out(32),
+                "overflows": Out(32),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        cores = self._cores
+        m.submodules.commands = commands = FanOut(COMMAND, len(cores), radix=self._fan)
+        m.submodules.full = full = FanIn(len(cores), radix=self._fan)
+        m.submodules.tree = tree = self._tree()
+        m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=self._fan)
+        settle = commands.depth + cores[0].latency + busy.depth + 2
+        m.submodules.admission = gate = self._admission(settle)
+        for port in ("i_r", "i_s"):
+            connect(m, flipped(getattr(self, port)), getattr(gate, port))
+        m.d.comb += [
+            gate.halt.eq(full.o),
+            gate.busy.eq(busy.o),
+            gate.drain.eq(self.drain),
+            self.drained.eq(gate.drained),
+            self.halted.eq(full.o),
+            self.discarding.eq(gate.discarding),
+            self.dropped.eq(gate.dropped),
+            commands.i.eq(gate.command),
+        ]
+
+        for n, core in enumerate(cores):
+            m.submodules[f"core{n}"] = core
+            m.d.comb += core.command.eq(commands.o[n])
+            connect(m, core.o_result, tree.i[n])
+        m.d.comb += full.i.eq(Cat(core.full for core in cores))
+        m.d.comb += busy.i.eq(Cat((core.busy for core in cores), tree.busy))
+        connect(m, tree.o, flipped(self.o_result))
+
+        new_r = self._delayed(m, "r", gate.r, gate.command.enter_r, commands.depth)
+        new_s = self._delayed(m, "s", gate.s, gate.command.enter_s, commands.depth)
+        for left, right in pairwise(cores):
+            m.d.comb += [right.i_r.eq(left.o_r), left.i_s.eq(right.o_s)]
+        m.d.comb += [cores[0].i_r.eq(new_r), cores[-1].i_s.eq(new_s)]
+
+        if self.pairing.span is not None:
+            early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r)
+            early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s)
+            m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
+        return m
+
+    def _delayed(self, m, name, slot, enters, cycles):
+        """A new slot on its way to the end of the chain: there with its command, and until the next one comes."""
+        for cycle in range(1, cycles):
+            later = Signal.like(slot, name=f"{name}_after{cycle}")
+            later_enters = Signal(name=f"enters_{name}_after{cycle}")
+            m.d.sync += [later.eq(slot), later_enters.eq(enters)]
+            slot, enters = later, later_enters
+        arrived = Signal.like(slot, name=f"new_{name}")
+        with m.If(enters):
+            m.d.sync += arrived.eq(slot)
+        return arrived
+
+    def _early(self, m, name, leaves, oldest, newest):
+        """Whether the oldest tuple has just left for a new one although its time is not up."""
+        checks = Signal(name=f"checks_{name}")
+        old = Signal(self.pairing.slot, name=f"old_{name}")
+        new = Signal(self.pairing.slot, name=f"pusher_{name}")
+        m.d.sync += [checks.eq(leaves), old.eq(oldest), new.eq(newest)]
+        return checks & old.valid & new.valid & (new.tuple.time - old.tuple.time < self.pairing.span)

@@ -1,0 +1,101 @@
+"""Two result streams into one: the paper's three-state merger and one that passes a result every cycle."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.queue import Queue
+
+
+class _TwoInOneOut(wiring.Component):
+    """The interface that both mergers share.
+
+    Members
+    -------
+    i
+        The two inputs.
+    o
+        Everything that entered, each input in its own order.
+    busy
+        Something is inside.
+    """
+
+    #: Cycles without room that the output queue must still be able to bridge.
+    least_depth: int
+
+    def __init__(self, shape, depth: int):
+        if depth < self.least_depth:
+            raise ValueError(f"this merger needs a queue of at least {self.least_depth} results, not {depth}")
+        self.shape = shape
+        self.depth = depth
+        super().__init__({"i": In(stream.Signature(shape)).array(2), "o": Out(stream.Signature(shape)), "busy": Out(1)})
+
+
+class Merger(_TwoInOneOut):
+    """Passes one result in every cycle, from whichever input has one, in turns when both have.
+
+    A result leaves one cycle after it entered, or as much later as the queue behind it is filled. Taking turns means
+    that neither input waits for more than one result of the other.
+    """
+
+    least_depth = 2
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = Queue(self.shape, self.depth)
+        connect(m, queue.o, flipped(self.o))
+        first, second = self.i
+
+        turn_of_second = Signal()
+        take_second = Signal()
+        m.d.comb += [
+            take_second.eq(second.valid & (~first.valid | turn_of_second)),
+            queue.i.p.eq(Mux(take_second, second.p, first.p)),
+            queue.i.valid.eq(first.valid | second.valid),
+            first.ready.eq(queue.i.ready & ~take_second),
+            second.ready.eq(queue.i.ready & take_second),
+            self.busy.eq(queue.o.valid),
+        ]
+        with m.If(queue.i.valid & queue.i.ready):
+            m.d.sync += turn_of_second.eq(~take_second)
+        return m
+
+
+class ThreeStateMerger(_TwoInOneOut):
+    """The merger of paper 001, figure 6: at most two results in three cycles.
+
+    State 1 reads both inputs into two buffer registers, state 2 moves the first on into the output queue, state 3
+    the second; then it starts again, whether or not there was anything to move. It reads only while the queue has
+    room for two, so states 2 and 3 never wait.
+    """
+
+    least_depth = 2
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = Queue(self.shape, self.depth, margin=1)
+        connect(m, queue.o, flipped(self.o))
+
+        buffers = [Signal(self.shape, name=f"buffer{n}", reset_less=True) for n in (1, 2)]
+        valid = [Signal(name=f"valid{n}") for n in (1, 2)]
+
+        with m.FSM():
+            with m.State("STATE1"):
+                for port, buffer, filled in zip(self.i, buffers, valid, strict=True):
+                    m.d.comb += port.ready.eq(~queue.almost_full)
+                    m.d.sync += [buffer.eq(port.p), filled.eq(port.valid & port.ready)]
+                m.next = "STATE2"
+            for state, following, buffer, filled in (
+                ("STATE2", "STATE3", buffers[0], valid[0]),
+                ("STATE3", "STATE1", buffers[1], valid[1]),
+            ):
+                with m.State(state):
+                    m.d.comb += [queue.i.p.eq(buffer), queue.i.valid.eq(filled)]
+                    m.d.sync += filled.eq(0)
+                    m.next = following
+        m.d.comb += self.busy.eq(queue.o.valid | valid[0] | valid[1])
+        return m
+
+
+#: The mergers by the name of the parameter ``merger``.
+MERGERS = {"streaming": Merger, "three-state": ThreeStateMerger}

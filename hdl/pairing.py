@@ -1,0 +1,81 @@
+"""What a tuple and a result look like in hardware, and when two tuples make a pair."""
+
+from amaranth.hdl import Cat
+from amaranth.lib import data, stream
+
+from streamjoin.reference.predicates import Predicate
+
+
+class Pairing:
+    """The layouts and the join condition that all parts of one join share.
+
+    A tuple is a struct of ``key``, ``key2`` (where the predicate looks at it), ``time`` (where windows are
+    time-based) and ``payload``. A slot is a tuple with a ``valid`` bit: one place of a window. A result holds the
+    keys of both tuples, or the one ``key`` they share in an equi-join, and both payloads: 96 bits with the default
+    widths.
+
+    Time-based windows need no machinery of their own. Timestamps never decrease along the arrival order, so
+    "the earlier tuple is less than ``span`` older than the later one" is a band on the two timestamps, whichever
+    tuple came first; it joins the predicate as one more condition.
+
+    Parameters
+    ----------
+    predicate
+        The join condition over ``key`` (and ``key2``).
+    key_width, payload_width, time_width
+        Bits of each key, of the payload, of the timestamp.
+    span
+        Length of a time-based window; ``None`` for count-based windows.
+    """
+
+    def __init__(
+        self,
+        predicate: Predicate,
+        *,
+        key_width: int = 32,
+        payload_width: int = 32,
+        time_width: int = 32,
+        span: int | None = None,
+    ):
+        self.predicate = predicate
+        self.span = span
+        keys = predicate.fields
+        timed = {"time": time_width} if span is not None else {}
+        self.tuple = data.StructLayout({**dict.fromkeys(keys, key_width), **timed, "payload": payload_width})
+        self.slot = data.StructLayout({"valid": 1, "tuple": self.tuple})
+        # (field of the result, stream it is taken from, field of the tuple)
+        if predicate.is_equi:
+            self._columns = [("key", "r", "key")]
+        else:
+            self._columns = [(f"{key}_{side}", side, key) for key in keys for side in "rs"]
+        self._columns += [(f"payload_{side}", side, "payload") for side in "rs"]
+        self.result = data.StructLayout({name: self.tuple[field].width for name, _, field in self._columns})
+        # What a result needs of each of its tuples: all that a core has to remember of a tuple once it is compared.
+        self.r_part = self._part("r")
+        self.s_part = self._part("s")
+
+    def _part(self, side: str) -> data.StructLayout:
+        return data.StructLayout({f: self.tuple[f].width for _, of, f in self._columns if of == side})
+
+    @property
+    def tuples(self) -> stream.Signature:
+        return stream.Signature(self.tuple)
+
+    @property
+    def results(self) -> stream.Signature:
+        return stream.Signature(self.result)
+
+    def matches(self, r, s):
+        """One bit: the tuples ``r`` and ``s`` (views of the tuple layout) make a pair."""
+        holds = self.predicate.holds(r, s)
+        if self.span is None:
+            return holds
+        return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)
+
+    def part(self, layout: data.StructLayout, whole):
+        """The fields of ``layout`` cut out of the tuple ``whole``."""
+        return data.View(layout, Cat(whole[field] for field in layout.members))
+
+    def join(self, result, r, s):
+        """Statements that make ``result`` of two tuples, or of the parts of them that a result needs."""
+        return [result[name].eq({"r": r, "s": s}[side][field]) for name, side, field in self._columns]

@@ -1,0 +1,114 @@
+"""Parameters of a design: one frozen dataclass that checks itself and can be read from text."""
+
+import dataclasses
+import types
+import typing
+
+from streamjoin.hdl.admission import ON_FULL
+from streamjoin.hdl.pairing import Pairing
+from streamjoin.reference.predicates import Predicate, parse_predicate
+
+EQUI = parse_predicate("equi")
+
+
+def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
+    """A field of a parameter class, with the sentence that the command line shows for it."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices})
+
+
+class ParameterError(ValueError):
+    """Parameters that no hardware can be made of; the message is one sentence that names the fix."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JoinParameters:
+    """What all designs of two streams have in common.
+
+    ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`.
+    """
+
+    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
+    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
+    span: int | None = parameter(None, "time-based windows of this length; none: windows count tuples")
+    predicate: Predicate = parameter(
+        EQUI, "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function"
+    )
+    key_width: int = parameter(32, "bits of a key")
+    payload_width: int = parameter(32, "bits of a payload")
+    time_width: int = parameter(32, "bits of a timestamp, with span")
+    on_full: str = parameter("stall", "when queues are full, hold inputs back or drop them", ON_FULL)
+
+    #: The streams in the order of their ports.
+    streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            value, choices = getattr(self, field.name), field.metadata["choices"]
+            if choices and value not in choices:
+                raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {value!r}")
+            if field.type is int and not (isinstance(value, int) and value >= 1):
+                raise ParameterError(f"{field.name} must be a whole number from 1 up, not {value!r}")
+        if self.span is not None and not 1 <= self.span <= 1 << self.time_width:
+            raise ParameterError(f"span must lie between 1 and 2^time_width = {1 << self.time_width}, not {self.span}")
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        return self.window_r, self.window_s
+
+    @property
+    def pairing(self) -> Pairing:
+        return Pairing(
+            self.predicate,
+            key_width=self.key_width,
+            payload_width=self.payload_width,
+            time_width=self.time_width,
+            span=self.span,
+        )
+
+    @property
+    def patience(self) -> int:
+        """Cycles that may pass without a tuple taken or a result given, while the output is ready."""
+        raise NotImplementedError
+
+    @classmethod
+    def parse(cls, given: dict[str, object]) -> typing.Self:
+        """Parameters from names and values, which may be text; ``window`` stands for all windows."""
+        given = dict(given)
+        if "window" in given:
+            window = given.pop("window")
+            given = {name: window for name in cls.names() if name.startswith("window_")} | given
+        unknown = sorted(set(given) - set(cls.names()))
+        if unknown:
+            raise ParameterError(f"there is no parameter {unknown[0]}; there are window, {', '.join(cls.names())}")
+        types_of = typing.get_type_hints(cls)
+        return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in dataclasses.fields(cls)]
+
+    def as_dict(self) -> dict[str, int | str | None]:
+        """Plain values, as they appear in manifests and summaries; :meth:`parse` reads them back."""
+        values = {name: getattr(self, name) for name in self.names()}
+        return {name: value.spec if isinstance(value, Predicate) else value for name, value in values.items()}
+
+
+def _read(name: str, wanted, value):
+    """One value of the wanted type, from text if need be."""
+    if not isinstance(value, str):
+        return value
+    if wanted is Predicate:
+        try:
+            return parse_predicate(value)
+        except ValueError as error:
+            raise ParameterError(str(error)) from error
+    if isinstance(wanted, types.UnionType):
+        if value.lower() in ("none", ""):
+            return None
+        wanted = int
+    if wanted is int:
+        try:
+            return int(value, 0)
+        except ValueError:
+            raise ParameterError(f"{name} must be a whole number, not {value!r}") from None
+    return value

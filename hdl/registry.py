@@ -1,0 +1,65 @@
+"""All designs by name: what the command line, the tests, the synthesis and Spark read."""
+
+import dataclasses
+
+from amaranth.lib import wiring
+
+from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
+from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+
+
+@dataclasses.dataclass(frozen=True)
+class Design:
+    """A kind of join: its name, what it is, and how to make one.
+
+    ``presets`` are named parameter sets that tests, synthesis and documentation share.
+    """
+
+    name: str
+    summary: str
+    papers: tuple[str, ...]
+    parameters: type[JoinParameters]
+    component: type[wiring.Component]
+    presets: dict[str, dict[str, object]]
+
+
+DESIGNS = {
+    design.name: design
+    for design in (
+        Design(
+            "nested-loop",
+            "one core, both windows scanned one comparison a cycle",
+            ("001",),
+            NestedLoopParameters,
+            NestedLoopJoin,
+            {"paper-001": {"window": 512}},
+        ),
+        Design(
+            "handshake",
+            "lock-step handshake join with merging tree and admission control",
+            ("000", "001"),
+            HandshakeParameters,
+            HandshakeJoin,
+            {
+                "paper-000": {"cores": 100, "window": 800, "scan": "sequential"},
+                "paper-001": {
+                    "cores": 64,
+                    "window": 512,
+                    "scan": "sequential",
+                    "merger": "three-state",
+                    "core_queue": 8,
+                    "merger_queue": 4,
+                },
+                "parallel-64": {"cores": 64, "window": 512},
+            },
+        ),
+    )
+}
+
+
+def find(name: str) -> Design:
+    """The design of this name; the error names all there are."""
+    if name not in DESIGNS:
+        raise ParameterError(f"there is no design {name!r}; there are {', '.join(DESIGNS)}")
+    return DESIGNS[name]
