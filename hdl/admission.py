@@ -1,17 +1,17 @@
 """Admission control: the gate through which tuples enter a lock-step join, and the one that drains it."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.core import COMMAND, Pace
 from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
 
 #: What to do when the queues behind the gate fill up.
 ON_FULL = ("stall", "drop")
 
 
-class Admission(wiring.Component):
+class Admission(Part):
     """Turns two input streams into commands and tuples for the chain of cores.
 
     Both inputs share one ``ready``. So whatever waits at the gate enters together, R before S, and the order in which

@@ -1,8 +1,9 @@
 """Registered trees that carry control to all cores and back, so that no wire reaches every core in one cycle."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.part import Part
 
 
 def tree_depth(leaves: int, radix: int) -> int:
@@ -17,7 +18,7 @@ def tree_depth(leaves: int, radix: int) -> int:
     return depth
 
 
-class FanOut(wiring.Component):
+class FanOut(Part):
     """Hands ``i`` to every leaf, to all in the same cycle, ``tree_depth(leaves, radix)`` cycles later.
 
     No register drives more than ``radix`` others, so adding leaves adds cycles, never load.
@@ -41,7 +42,7 @@ class FanOut(wiring.Component):
         return m
 
 
-class FanIn(wiring.Component):
+class FanIn(Part):
     """``o`` says whether any bit of ``i`` was up, ``tree_depth(leaves, radix)`` cycles ago.
 
     Every bit takes the same number of cycles: the answer is about one and the same moment for all leaves.

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
 
 #: What all cores are told in every cycle: whether to move on at all, and which streams a tuple enters.
 COMMAND = data.StructLayout({"run": 1, "enter_r": 1, "enter_s": 1})
@@ -20,7 +21,7 @@ class Pace:
     both: int
 
 
-class JoinCore(wiring.Component):
+class JoinCore(Part):
     """One segment of both windows, and the comparisons of all that enters it.
 
     R flows from left to right, S from right to left. A command ``enter_r`` shifts the segment's R window by one

@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.admission import Admission
@@ -11,6 +10,7 @@ from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.core import COMMAND, JoinCore, Pace
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
 
 
 def reaction(cores: int, fan: int) -> int:
@@ -18,7 +18,7 @@ def reaction(cores: int, fan: int) -> int:
     return tree_depth(cores, fan) + 1 + tree_depth(cores, fan)
 
 
-class LockStepJoin(wiring.Component):
+class LockStepJoin(Part):
     """A window join of R and S in which all cores move in the same cycle.
 
     Arrival order is the order of acceptance; of two tuples accepted in one cycle R is the earlier. R enters at the

@@ -1,13 +1,14 @@
 """Two result streams into one: the paper's three-state merger and one that passes a result every cycle."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 
 
-class _TwoInOneOut(wiring.Component):
+class _TwoInOneOut(Part):
     """The interface that both mergers share.
 
     Members

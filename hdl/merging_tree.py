@@ -1,13 +1,14 @@
 """The binary tree of mergers that gathers the results of all cores."""
 
 from amaranth.hdl import Cat, Module
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.part import Part
 
 
-class MergingTree(wiring.Component):
+class MergingTree(Part):
     """Gathers any number of streams into one.
 
     The leaves are halved again and again, so that the depths of any two leaves differ by at most one and every
@@ -30,7 +31,7 @@ class MergingTree(wiring.Component):
     i, o
         The leaves and the root.
     busy
-        One bit a merger (none if there is one leaf): something is inside.
+        One bit a merger (a lone 0 if there is one leaf): something is inside.
     """
 
     def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4):
@@ -41,7 +42,7 @@ class MergingTree(wiring.Component):
             {
                 "i": In(stream.Signature(shape)).array(leaves),
                 "o": Out(stream.Signature(shape)),
-                "busy": Out(leaves - 1),
+                "busy": Out(max(1, leaves - 1)),
             }
         )
 

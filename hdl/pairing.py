@@ -1,6 +1,6 @@
 """What a tuple and a result look like in hardware, and when two tuples make a pair."""
 
-from amaranth.hdl import Cat
+from amaranth.hdl import Cat, Value
 from amaranth.lib import data, stream
 
 from streamjoin.reference.predicates import Predicate
@@ -39,6 +39,7 @@ class Pairing:
     ):
         self.predicate = predicate
         self.span = span
+        self._settings = (predicate, key_width, payload_width, time_width, span)
         keys = predicate.fields
         timed = {"time": time_width} if span is not None else {}
         self.tuple = data.StructLayout({**dict.fromkeys(keys, key_width), **timed, "payload": payload_width})
@@ -54,6 +55,12 @@ class Pairing:
         self.r_part = self._part("r")
         self.s_part = self._part("s")
 
+    def __eq__(self, other):
+        return isinstance(other, Pairing) and self._settings == other._settings
+
+    def __hash__(self):
+        return hash(self._settings)
+
     def _part(self, side: str) -> data.StructLayout:
         return data.StructLayout({f: self.tuple[f].width for _, of, f in self._columns if of == side})
 
@@ -67,7 +74,7 @@ class Pairing:
 
     def matches(self, r, s):
         """One bit: the tuples ``r`` and ``s`` (views of the tuple layout) make a pair."""
-        holds = self.predicate.holds(r, s)
+        holds = Value.cast(self.predicate.holds(r, s)).bool()
         if self.span is None:
             return holds
         return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)

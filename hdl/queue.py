@@ -1,11 +1,13 @@
 """A queue of shaped items between two streams, with an early warning."""
 
 from amaranth.hdl import Module, Shape
-from amaranth.lib import fifo, stream, wiring
+from amaranth.lib import fifo, stream
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.part import Part
 
-class Queue(wiring.Component):
+
+class Queue(Part):
     """First in, first out: an item that enters in one cycle can leave in the next.
 
     One item enters and one leaves in every cycle, as long as there is room for the one and there is the other; a

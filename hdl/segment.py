@@ -1,13 +1,14 @@
 """A core's share of one window, read one tuple at a time: in registers or in memory."""
 
 from amaranth.hdl import Array, Module, Signal
-from amaranth.lib import memory, wiring
+from amaranth.lib import memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
 
 
-class _Segment(wiring.Component):
+class _Segment(Part):
     """The interface that both segments share.
 
     A shift lets one slot enter and the oldest leave. Reading is by index, one slot a cycle, in an order of the

@@ -1,0 +1,77 @@
+"""Arguments that several commands share, and how they become parameters."""
+
+import argparse
+from pathlib import Path
+
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.registry import Design, find
+
+
+def add_design(parser: argparse.ArgumentParser) -> None:
+    """DESIGN, -p NAME=VALUE and --predicate."""
+    parser.add_argument("design", metavar="DESIGN", help="a design's name; 'streamjoin designs' lists them")
+    parser.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a parameter; window=W sets all windows, span=T makes them time-based",
+    )
+    parser.add_argument("--predicate", metavar="P", help="equi (default), band:EPS, ne, lt, …, or module:function")
+
+
+def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
+    """The design and the parameters that the arguments name."""
+    design = find(arguments.design)
+    given = {}
+    for text in arguments.parameters:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"-p takes NAME=VALUE, not {text!r}")
+        if name in given:
+            raise ParameterError(f"-p {name} is given twice: give it once")
+        given[name] = value
+    if arguments.predicate is not None:
+        if "predicate" in given:
+            raise ParameterError("the predicate is given twice: use --predicate alone")
+        given["predicate"] = arguments.predicate
+    return design, design.parameters.parse(given)
+
+
+def whole(least: int):
+    """A type for arguments that are whole numbers from ``least`` up."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} up, not {text!r}")
+        return value
+
+    return read
+
+
+def share(text: str) -> float:
+    """A type for arguments that are probabilities."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text!r}")
+    return value
+
+
+def file_of(*suffixes: str):
+    """A type for arguments that are files with one of these suffixes."""
+
+    def read(text: str) -> Path:
+        path = Path(text)
+        if path.suffix not in suffixes:
+            raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, not {text!r}")
+        return path
+
+    return read

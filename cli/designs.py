@@ -1,0 +1,55 @@
+"""List every design with its parameters, their defaults and meaning."""
+
+import argparse
+import dataclasses
+import json
+
+from streamjoin.hdl.registry import DESIGNS, Design
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    print(json.dumps([_as_json(d) for d in DESIGNS.values()], indent=2) if arguments.json else _as_text())
+    return 0
+
+
+def _parameters(design: Design) -> list[dict]:
+    defaults = design.parameters().as_dict()
+    return [
+        {
+            "name": field.name,
+            "default": defaults[field.name],
+            "meaning": field.metadata["meaning"],
+            **({"choices": list(field.metadata["choices"])} if field.metadata["choices"] else {}),
+        }
+        for field in dataclasses.fields(design.parameters)
+    ]
+
+
+def _as_json(design: Design) -> dict:
+    return {
+        "name": design.name,
+        "summary": design.summary,
+        "streams": list(design.parameters.streams),
+        "papers": list(design.papers),
+        "parameters": _parameters(design),
+        "presets": design.presets,
+    }
+
+
+def _as_text() -> str:
+    lines = []
+    for design in DESIGNS.values():
+        lines += [f"{design.name}: {design.summary} (paper {', '.join(design.papers)})"]
+        for parameter in _parameters(design):
+            default = "none" if parameter["default"] is None else parameter["default"]
+            choices = f" [{' | '.join(parameter['choices'])}]" if "choices" in parameter else ""
+            lines.append(f"  {parameter['name'] + '=' + str(default):24} {parameter['meaning']}{choices}")
+        for name, values in design.presets.items():
+            words = " ".join(f"-p {key}={value}" for key, value in values.items())
+            lines.append(f"  preset {name}: {words}")
+        lines.append("")
+    return "\n".join([*lines, "-p window=W sets window_r and window_s at once."])

@@ -1,0 +1,136 @@
+"""Simulate a design cycle by cycle and check its result against the reference."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from streamjoin.cli.arguments import add_design, file_of, read_design, share, whole
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim.files import InputError, whole_file
+from streamjoin.sim.model import Stalls
+from streamjoin.sim.simulate import Simulation, Simulator
+from streamjoin.sim.tables import read_arrivals, write_results
+from streamjoin.sim.workload import Workload
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_design(parser)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--input", type=Path, metavar="FILE", help="tuples in arrival order, CSV or Parquet")
+    source.add_argument("--tuples", type=whole(0), metavar="N", help="generate so many tuples")
+    generated = parser.add_argument_group("generated tuples")
+    generated.add_argument("--match-rate", type=share, metavar="X", help="probability that two tuples match")
+    generated.add_argument("--seed", type=whole(0), metavar="K", help="other seeds give other tuples (default 0)")
+    generated.add_argument("--arrivals", choices=("alternating", "random", "bursty"), help="(default alternating)")
+    stalls = parser.add_argument_group("stalls")
+    stalls.add_argument("--input-stalls", type=share, default=0.0, metavar="X", help="share of cycles without input")
+    stalls.add_argument("--output-stalls", type=share, default=0.0, metavar="X", help="share of cycles output waits")
+    parser.add_argument("--output", type=file_of(".csv", ".parquet"), metavar="FILE", help="write the results")
+    parser.add_argument("--no-check", action="store_true", help="do not compare with the reference")
+    parser.add_argument("--json", metavar="FILE|-", help="write the summary")
+    parser.add_argument("--waves", type=file_of(".vcd", ".fst"), metavar="FILE", help="record all signals")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    design, parameters = read_design(arguments)
+    for name in ("input_stalls", "output_stalls"):
+        if getattr(arguments, name) == 1:
+            raise InputError(f"--{name.replace('_', '-')} must be below 1, or nothing ever moves")
+    arrivals = _arrivals(arguments, parameters)
+    simulator = Simulator.build(design, parameters, waves=arguments.waves)
+    seed = arguments.seed or 0
+    with tqdm(total=len(arrivals), unit=" tuples", disable=None, leave=False) as bar:
+        simulation = simulator.run(
+            arrivals,
+            check=not arguments.no_check,
+            input_stalls=Stalls(arguments.input_stalls, seed=seed),
+            output_stalls=Stalls(arguments.output_stalls, seed=seed + 1),
+            waves=arguments.waves,
+            progress=lambda accepted: bar.update(accepted - bar.n),
+        )
+    summary = simulation.summary()
+    if arguments.output:
+        write_results(
+            arguments.output,
+            simulation.numbers,
+            simulation.key_columns,
+            simulation.run.result_cycle,
+            parameters.streams,
+        )
+    if arguments.json == "-":
+        print(json.dumps(summary, indent=2))
+    else:
+        if arguments.json:
+            with whole_file(arguments.json) as path:
+                path.write_text(json.dumps(summary, indent=2) + "\n")
+        print(_in_words(summary))
+    return _status(simulation)
+
+
+def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
+    timed = parameters.span is not None
+    if arguments.input:
+        for name in ("match_rate", "arrivals"):
+            if getattr(arguments, name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} goes with --tuples, not with --input: leave it out")
+        return read_arrivals(
+            arguments.input,
+            parameters.streams,
+            key_width=parameters.key_width,
+            payload_width=parameters.payload_width,
+            two_keys="key2" in parameters.predicate.fields,
+            timed=timed,
+            time_width=parameters.time_width,
+        )
+    try:
+        workload = Workload(
+            streams=len(parameters.streams),
+            seed=arguments.seed or 0,
+            key_width=parameters.key_width,
+            predicate=parameters.predicate,
+            match_rate=arguments.match_rate,
+            arrivals=arguments.arrivals or "alternating",
+        )
+    except ValueError as error:
+        raise ParameterError(str(error)) from error
+    arrivals = workload.slice(0, arguments.tuples)
+    if timed and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
+        raise ParameterError(
+            f"time_width={parameters.time_width} is too narrow for {len(arrivals)} generated tuples: raise it"
+        )
+    return arrivals
+
+
+def _in_words(summary: dict) -> str:
+    latency = summary["latency_cycles"]
+    lines = [
+        f"{summary['design']}: {summary['tuples']} tuples, {summary['results']} results, {summary['cycles']} cycles",
+        f"  a cycle: {summary['tuples_per_cycle']:.4f} tuples, {summary['results_per_cycle']:.4f} results",
+        f"  {summary['stall_cycles']} cycles in which input waited, {summary['halted_cycles']} halted by full queues",
+    ]
+    if latency["min"] is not None:
+        lines.append("  latency in cycles: " + ", ".join(f"{name} {value:g}" for name, value in latency.items()))
+    if summary["dropped"] or summary["overflows"]:
+        lines.append(f"  {summary['dropped']} tuples dropped, {summary['overflows']} overflows")
+    lines.append(
+        f"  built in {summary['build_seconds']:.1f} s, simulated in {summary['sim_seconds']:.2f} s "
+        f"({summary['cycles_per_second']:,.0f} cycles a second)"
+    )
+    lines.append(f"  check: {summary['check'] if isinstance(summary['check'], str) else 'differs from the reference'}")
+    return "\n".join(lines)
+
+
+def _status(simulation: Simulation) -> int:
+    difference = simulation.difference
+    if difference is None or difference.exact:
+        return 0
+    streams = ", ".join(simulation.simulator.parameters.streams)
+    print(
+        f"streamjoin: the result differs from the reference, by arrival numbers ({streams}): {difference.describe()}",
+        file=sys.stderr,
+    )
+    return 1

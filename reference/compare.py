@@ -1,0 +1,85 @@
+"""How the results of a run differ from those it should have given."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """Rows of arrival numbers in which two results differ, each kind in ascending order.
+
+    Parameters
+    ----------
+    missing : expected, but not there
+    extra : there, but not expected; each once, however often it is there
+    repeated : every copy after the first of a row that is there more than once, expected or not
+    """
+
+    missing: np.ndarray
+    extra: np.ndarray
+    repeated: np.ndarray
+
+    @property
+    def exact(self) -> bool:
+        return not any(self.counts.values())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows are ``missing``, ``extra`` and ``repeated``."""
+        return {kind: len(getattr(self, kind)) for kind in ("missing", "extra", "repeated")}
+
+    def describe(self, limit: int = 3) -> str:
+        """One line for people: the counts, and the first ``limit`` rows of each kind."""
+        if self.exact:
+            return "exact"
+        kinds = []
+        for kind, count in self.counts.items():
+            rows = [str(tuple(row)) for row in getattr(self, kind)[:limit].tolist()]
+            more = ["…"] if count > limit else []
+            kinds.append(f"{count} {kind}" + (f" ({', '.join(rows + more)})" if rows else ""))
+        return ", ".join(kinds)
+
+
+def compare(expected, got) -> Difference:
+    """Compare two results, given as rows of arrival numbers in any order; ``expected`` has each row once."""
+    expected, got = np.asarray(expected, np.int64), np.asarray(got, np.int64)
+    # An empty list does not tell how many streams its rows would have: the other result does.
+    streams = max(results.shape[-1] for results in (expected, got))
+    expected, got = expected.reshape(len(expected), streams), got.reshape(len(got), streams)
+    wanted, found, decode = _encode(expected, got)
+    wanted, found = np.sort(wanted), np.sort(found)
+    again = np.zeros(len(found), bool)
+    again[1:] = found[1:] == found[:-1]
+    return Difference(
+        missing=decode(_without(wanted, found)),
+        extra=decode(_without(found[~again], wanted)),
+        repeated=decode(found[again]),
+    )
+
+
+def _without(some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Those of some that are not among the others; both ascend."""
+    if not len(others):
+        return some
+    return some[others[np.searchsorted(others, some).clip(max=len(others) - 1)] != some]
+
+
+def _encode(expected: np.ndarray, got: np.ndarray):
+    """One integer for each row, in the order of the rows, and the function that turns integers back into rows.
+
+    A row is packed into its integer where 64 bits will do, else it is its rank among all rows.
+    """
+    rows = np.concatenate([expected, got])
+    sizes = [int(column.max()) - int(column.min()) + 1 for column in rows.T] if len(rows) else []
+    if not sizes or prod(sizes) > np.iinfo(np.int64).max:
+        ranked, codes = np.unique(rows, axis=0, return_inverse=True)
+        return *np.split(codes.reshape(-1), [len(expected)]), ranked.__getitem__
+
+    least = rows.min(axis=0)
+
+    def decode(codes):
+        return np.stack(np.unravel_index(codes, sizes), axis=1) + least
+
+    return *np.split(np.ravel_multi_index(tuple((rows - least).T), sizes), [len(expected)]), decode

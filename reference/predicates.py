@@ -1,0 +1,166 @@
+"""Join predicates, each written once.
+
+A predicate is one function of two tuples ``r`` and ``s`` that uses only ``== != < <= + - & |``. These mean the same
+on Amaranth values, Python integers, int64 arrays and Spark columns, so the one expression becomes gates, the plain
+reference, the vectorised check and SQL. Differences are exact in all of them: Amaranth widens ``unsigned - unsigned``
+to a signed value, and the others hold keys of at most 63 bits in 64 signed ones.
+
+Between more than two streams a predicate holds if it holds between each stream and the next.
+"""
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+Ranges = tuple[tuple[int | None, int | None], ...]
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A condition on two tuples. Equal, hashed and pickled by ``spec``, the text that `parse_predicate` reads.
+
+    Parameters
+    ----------
+    spec : the name, as on the command line and in JSON
+    holds : the expression, over objects with the attributes that ``fields`` names
+    fields : ``("key",)`` or ``("key", "key2")``
+    key_ranges : disjoint ranges (lo, hi), both ends included and None for an open end, one of which
+        ``r.key - s.key`` lies in whenever the predicate holds; None if nothing is known
+    key2_ranges : the same for key2
+    """
+
+    spec: str
+    holds: Callable[[Any, Any], Any] = field(compare=False, repr=False)
+    fields: tuple[str, ...] = field(default=("key",), compare=False)
+    key_ranges: Ranges | None = field(default=None, compare=False)
+    key2_ranges: Ranges | None = field(default=None, compare=False)
+
+    @property
+    def is_equi(self) -> bool:
+        """Whether it holds exactly for equal keys, so that an index on the key finds all matches."""
+        return self.key_ranges == ((0, 0),) and self.fields == ("key",)
+
+    def __reduce__(self):
+        return parse_predicate, (self.spec,)
+
+
+def parse_predicate(spec: str) -> Predicate:
+    """The predicate named ``spec``: ``equi``, ``ne``, ``lt``, ``le``, ``gt``, ``ge``, ``band:EPS``,
+    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``.
+
+    Anything else is a ValueError that says in one sentence what to write instead.
+    """
+    name, colon, argument = spec.partition(":")
+    if name in _COMPARISONS:
+        if colon:
+            raise ValueError(f"predicate {spec!r} takes no argument: write {name!r}")
+        holds, key_ranges = _COMPARISONS[name]
+        return Predicate(name, holds, key_ranges=key_ranges)
+    if name in _BANDS:
+        return _BANDS[name](argument)
+    if colon:
+        return _own(name, argument)
+    known = ", ".join([*_COMPARISONS, "band:EPS", "bands:LO..HI,LO..HI", "band2:EPS1,EPS2"])
+    raise ValueError(f"no predicate is called {spec!r}: write one of {known}, or module:function for your own")
+
+
+_COMPARISONS: dict[str, tuple[Callable, Ranges]] = {
+    "equi": (lambda r, s: r.key == s.key, ((0, 0),)),
+    "ne": (lambda r, s: r.key != s.key, ((None, -1), (1, None))),
+    "lt": (lambda r, s: r.key < s.key, ((None, -1),)),
+    "le": (lambda r, s: r.key <= s.key, ((None, 0),)),
+    "gt": (lambda r, s: s.key < r.key, ((1, None),)),
+    "ge": (lambda r, s: s.key <= r.key, ((0, None),)),
+}
+
+
+def _band(argument: str) -> Predicate:
+    if not re.fullmatch(r"[0-9]+", argument):
+        raise ValueError(f"predicate 'band:{argument}' needs one whole number that is not negative: write band:3")
+    eps = int(argument)
+    return Predicate(
+        f"band:{eps}",
+        lambda r, s: (r.key - s.key <= eps) & (s.key - r.key <= eps),
+        key_ranges=((-eps, eps),),
+    )
+
+
+def _band2(argument: str) -> Predicate:
+    if not (match := re.fullmatch(r"([0-9]+),([0-9]+)", argument)):
+        raise ValueError(f"predicate 'band2:{argument}' needs two whole numbers, not negative: write band2:3,5")
+    eps1, eps2 = map(int, match.groups())
+
+    def holds(r, s):
+        near = (r.key - s.key <= eps1) & (s.key - r.key <= eps1)
+        near2 = (r.key2 - s.key2 <= eps2) & (s.key2 - r.key2 <= eps2)
+        return near & near2
+
+    return Predicate(f"band2:{eps1},{eps2}", holds, ("key", "key2"), ((-eps1, eps1),), ((-eps2, eps2),))
+
+
+def _bands(argument: str) -> Predicate:
+    parts = [re.fullmatch(r"(-?[0-9]+)\.\.(-?[0-9]+)", part) for part in argument.split(",")]
+    if not all(parts):
+        raise ValueError(f"predicate 'bands:{argument}' needs ranges of r.key - s.key: write bands:-9..-7,2..4")
+    ranges = [(int(part[1]), int(part[2])) for part in parts]
+    for lo, hi in ranges:
+        if lo > hi:
+            raise ValueError(f"predicate 'bands:{argument}' has a range that is empty: write {hi}..{lo}")
+    ranges = _merge(ranges)
+    return Predicate(
+        "bands:" + ",".join(f"{lo}..{hi}" for lo, hi in ranges),
+        lambda r, s: reduce(or_, ((s.key - r.key <= -lo) & (r.key - s.key <= hi) for lo, hi in ranges)),
+        key_ranges=ranges,
+    )
+
+
+def _merge(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same integers in as few ranges as possible: no pair lies in two, and no comparator is wasted."""
+    merged = []
+    for lo, hi in sorted(ranges):
+        if merged and lo <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(hi, merged[-1][1]))
+        else:
+            merged.append((lo, hi))
+    return tuple(merged)
+
+
+_BANDS = {"band": _band, "bands": _bands, "band2": _band2}
+
+
+def _own(module: str, function: str) -> Predicate:
+    """A user's function; its attribute ``fields`` says which fields it reads, by default the key alone."""
+    spec = f"{module}:{function}"
+    try:
+        with _current_directory_importable():
+            holds = getattr(importlib.import_module(module), function)
+    # Whatever a user's module raises while it is imported, the sentence is the same.
+    except Exception as error:
+        raise ValueError(f"predicate {spec!r} cannot be imported ({error}): check the names of both") from error
+    if not callable(holds):
+        raise ValueError(f"predicate {spec!r} is not a function: name one that takes r and s")
+    fields = tuple(getattr(holds, "fields", ("key",)))
+    if fields not in (("key",), ("key", "key2")):
+        raise ValueError(f"predicate {spec!r} has fields {fields}: use ('key',) or ('key', 'key2')")
+    return Predicate(spec, holds, fields)
+
+
+@contextmanager
+def _current_directory_importable():
+    """A console script, unlike ``python -m``, does not look for modules where it was started."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        # A module may have changed the path too; remove one entry at most.
+        if here in sys.path:
+            sys.path.remove(here)

@@ -1,0 +1,191 @@
+"""The window join for millions of tuples: the same results as `join.window_join`, found with NumPy.
+
+The tuples that the ``i``-th tuple of one stream sees of another are a range ``[start, stop)`` of that other stream,
+and neither bound ever goes back. So chunks of consecutive tuples look into one short stretch of the other stream. A
+chunk sorts that stretch by key and looks its key ranges up; where this finds more candidates than the windows hold,
+or where nothing is known of the predicate, it compares with the whole windows instead.
+
+More than two streams are joined from the arriving tuple outward, to the last stream and then to the first, each step
+within the windows at the moment of the arriving tuple.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrivals import Arrivals, Windows
+from .predicates import Predicate
+
+_CHUNK = 4096  # probes sorted for at a time: a stretch that stays in cache
+_BLOCK = 1 << 16  # pairs compared at a time, likewise
+_NARROW = 16  # windows up to this size are compared as a whole faster than sorted
+_LAST = np.iinfo(np.int64).max
+
+Pairs = Iterator[tuple[np.ndarray, np.ndarray]]
+
+
+class _Fields(NamedTuple):
+    """What a predicate sees of many tuples at once."""
+
+    key: np.ndarray
+    key2: np.ndarray | None
+
+    def at(self, index) -> "_Fields":
+        return _Fields(self.key[index], None if self.key2 is None else self.key2[index])
+
+
+def window_join_array(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> np.ndarray:
+    """All results, each once, in any order: an int64 array of arrival numbers, results × streams."""
+    windows.check(arrivals)
+    numbers = [np.flatnonzero(arrivals.stream == stream) for stream in range(windows.streams)]
+    tuples = [
+        _Fields(arrivals.key[rows], arrivals.key2[rows] if "key2" in predicate.fields else None) for rows in numbers
+    ]
+    blocks = [np.empty((0, windows.streams), np.int64)]
+    for arriving in range(windows.streams):
+        seen = _seen_by(arriving, arrivals, windows, numbers)
+        path = [*pairwise(range(arriving, windows.streams)), *pairwise(range(arriving, -1, -1))]
+        whole = {arriving: np.arange(len(numbers[arriving]))}
+        blocks += [
+            np.stack([numbers[stream][found[stream]] for stream in range(windows.streams)], axis=1)
+            for found in _extend(whole, arriving, path, tuples, seen, predicate)
+        ]
+    return np.concatenate(blocks)
+
+
+def _seen_by(arriving: int, arrivals: Arrivals, windows: Windows, numbers: list[np.ndarray]):
+    """For each other stream the bounds (start, stop) of its window at each tuple of the arriving stream."""
+    seen = {}
+    for other, room in enumerate(windows.rooms):
+        if other != arriving:
+            stop = np.cumsum(arrivals.stream == other)[numbers[arriving]]
+            start = np.maximum(stop - room, 0)
+            if windows.span is not None:
+                too_old = arrivals.time[numbers[arriving]] - min(windows.span, _LAST)
+                start = np.maximum(start, np.searchsorted(arrivals.time[numbers[other]], too_old, side="right"))
+            seen[other] = start, stop
+    return seen
+
+
+def _extend(partial: dict[int, np.ndarray], arriving: int, path, tuples, seen, predicate: Predicate):
+    """Combinations ``{stream: indices}`` that extend ``partial`` along ``path``, a block at a time.
+
+    Depth first, so that no more than one block of each length is held, however many results there are.
+    """
+    if not path:
+        yield partial
+        return
+    (known, other), *rest = path
+    start, stop = (bound[partial[arriving]] for bound in seen[other])
+    probes = tuples[known].at(partial[known])
+    search = _Search(probes, tuples[other], start, stop, predicate, probes_are_r=known < other)
+    for rows, index in search.matches():
+        extended = {stream: indices[rows] for stream, indices in partial.items()}
+        yield from _extend(extended | {other: index}, arriving, rest, tuples, seen, predicate)
+
+
+@dataclass
+class _Search:
+    """Find for each probe the ``others`` within [start, stop) that match it.
+
+    The bounds never go back from one probe to the next. Neither do the rows of the pairs (row of the probe, index
+    of the other) within one block that a method yields.
+    """
+
+    probes: _Fields
+    others: _Fields
+    start: np.ndarray
+    stop: np.ndarray
+    predicate: Predicate
+    probes_are_r: bool
+
+    def matches(self) -> Pairs:
+        for chunk in self._chunks():
+            width = int((self.stop[chunk] - self.start[chunk]).max())
+            if width == 0:
+                continue
+            if self.predicate.key_ranges is None or width <= _NARROW:
+                yield from self._scan(chunk, width)
+            else:
+                yield from self._look_up(chunk, width)
+
+    def _chunks(self) -> Iterator[slice]:
+        """Consecutive probes, not too many and with not too long a stretch of others to sort."""
+        first = 0
+        while first < len(self.start):
+            width = int(self.stop[first] - self.start[first])
+            size = max(_CHUNK, width)
+            reach = np.searchsorted(self.stop, self.start[first] + width + size, side="right")
+            end = min(first + size, max(first + 1, int(reach)), len(self.start))
+            yield slice(first, end)
+            first = end
+
+    def _scan(self, chunk: slice, width: int) -> Pairs:
+        """Compare each probe with the whole of its window."""
+        offsets = np.arange(width)
+        step = max(1, _BLOCK // width)
+        for first in range(chunk.start, chunk.stop, step):
+            block = slice(first, min(first + step, chunk.stop))
+            index = self.start[block, None] + offsets
+            inside = index < self.stop[block, None]
+            np.minimum(index, len(self.others.key) - 1, out=index)
+            found = np.flatnonzero(inside & self._holds((block, None), index))
+            yield first + found // width, index.ravel()[found]
+
+    def _look_up(self, chunk: slice, width: int) -> Pairs:
+        """Sort the stretch that the chunk sees by key, and find the key ranges in it."""
+        base = int(self.start[chunk.start])
+        stretch = self.others.key[base : int(self.stop[chunk.stop - 1])]
+        order = np.argsort(stretch)
+        bounds = self._positions(stretch[order], self.probes.key[chunk])
+        if sum(int((last - first).sum()) for first, last in bounds) > (chunk.stop - chunk.start) * width:
+            yield from self._scan(chunk, width)
+            return
+        order += base
+        for first, last in bounds:
+            for row, position in _expand(first, last):
+                yield self._keep(row + chunk.start, order[position])
+
+    def _positions(self, ordered: np.ndarray, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each key range, where in the ordered keys the matches of each probe begin and end."""
+        bounds = []
+        for low, high in self.predicate.key_ranges:
+            lo, hi = -_LAST if low is None else low, _LAST if high is None else high
+            # r - s in [lo, hi] means r in [s + lo, s + hi] and s in [r - hi, r - lo].
+            least, most = (-hi, -lo) if self.probes_are_r else (lo, hi)
+            first = np.searchsorted(ordered, _add(keys, least), side="left")
+            bounds.append((first, np.searchsorted(ordered, _add(keys, most), side="right")))
+        return bounds
+
+    def _keep(self, row: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Those pairs that lie within the window and for which the predicate, asked itself, holds."""
+        inside = (self.start[row] <= index) & (index < self.stop[row])
+        row, index = row[inside], index[inside]
+        matching = self._holds(row, index)
+        return row[matching], index[matching]
+
+    def _holds(self, row, index):
+        probes, others = self.probes.at(row), self.others.at(index)
+        return self.predicate.holds(probes, others) if self.probes_are_r else self.predicate.holds(others, probes)
+
+
+def _add(keys: np.ndarray, distance: int) -> np.ndarray:
+    """keys + distance, held at the ends of int64 instead of wrapping round. Keys are not negative."""
+    distance = max(-_LAST, min(_LAST, distance))
+    return np.minimum(keys, _LAST - max(distance, 0)) + distance
+
+
+def _expand(first: np.ndarray, last: np.ndarray) -> Pairs:
+    """The pairs (row, position) with position in [first, last) of the row, some 16 blocks' worth at a time."""
+    counts = last - first
+    ends = np.cumsum(counts)
+    cuts = np.searchsorted(ends, np.arange(0, ends[-1], 16 * _BLOCK), side="right")
+    for begin, end in pairwise([*cuts.tolist(), len(counts)]):
+        count = counts[begin:end]
+        row = np.repeat(np.arange(begin, end), count)
+        if len(row):
+            skipped = ends[begin:end] - ends[begin] + counts[begin] - count
+            yield row, np.arange(len(row)) + np.repeat(first[begin:end] - skipped, count)

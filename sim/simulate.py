@@ -1,0 +1,173 @@
+"""One run from beginning to end: a design, made runnable, fed with tuples, and its results proven right."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.registry import Design
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.compare import Difference, compare
+from streamjoin.reference.join import count_overflows
+from streamjoin.reference.vectorised import window_join_array
+from streamjoin.sim.latency import latency_statistics
+from streamjoin.sim.model import DesignError, Model, Run, Stalls
+from streamjoin.sim.verilate import Library, build_library
+from streamjoin.sim.verilog import Verilog, generate
+
+# The reference computes with differences of keys in 64-bit integers.
+_WIDEST_KEY = 62
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulator:
+    """A design with its parameters, compiled and ready to run any number of times."""
+
+    design: Design
+    parameters: JoinParameters
+    verilog: Verilog
+    library: Library
+    build_seconds: float
+
+    @classmethod
+    def build(cls, design: Design, parameters: JoinParameters, *, waves: Path | None = None) -> "Simulator":
+        """Generate and compile, or find the compiled model in the cache; ``waves`` decides what it can record."""
+        if max(parameters.key_width, parameters.time_width) > _WIDEST_KEY:
+            raise ParameterError(f"simulation takes keys and times of at most {_WIDEST_KEY} bits: lower the width")
+        started = time.perf_counter()
+        verilog = design_verilog(design, parameters)
+        library = build_library(verilog, waves=None if waves is None else waves.suffix.removeprefix("."))
+        return cls(design, parameters, verilog, library, time.perf_counter() - started)
+
+    def run(
+        self,
+        arrivals: Arrivals,
+        *,
+        check: bool = True,
+        input_stalls: Stalls | None = None,
+        output_stalls: Stalls | None = None,
+        reset_at: int | None = None,
+        waves: Path | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> "Simulation":
+        """Push the arrivals through the design, drain it, and compare with the reference unless told not to.
+
+        Tuples carry their arrival number as payload; that is how results are recognised. With ``reset_at`` the run is
+        cut off by a reset in that cycle, wherever it stands, and starts anew: only the second attempt counts.
+        """
+        p = self.parameters
+        if len(arrivals) > 1 << p.payload_width:
+            raise ParameterError(
+                f"payload_width={p.payload_width} cannot number {len(arrivals)} tuples: raise it, or run fewer at once"
+            )
+        fields = {name: getattr(arrivals, name) for name in p.pairing.tuple.members if name != "payload"}
+        fields["payload"] = np.arange(len(arrivals))
+        with Model(self.library, self.verilog.manifest, waves) as model:
+            attempt = partial(
+                model.run,
+                fields,
+                arrivals.stream,
+                input_stalls=input_stalls,
+                output_stalls=output_stalls,
+                patience=p.patience,
+            )
+            if reset_at is not None:
+                attempt(max_cycles=reset_at)
+            run = attempt(progress=progress)
+        numbers = np.column_stack([run.result[f"payload_{stream.lower()}"] for stream in p.streams]).astype(np.int64)
+        simulation = Simulation(self, arrivals, run, numbers, None)
+        return simulation.checked() if check else simulation
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Simulation:
+    """What a run gave.
+
+    ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part.
+    ``difference`` is how that differs from the reference, or ``None`` if nobody looked.
+    """
+
+    simulator: Simulator
+    arrivals: Arrivals
+    run: Run
+    numbers: np.ndarray
+    difference: Difference | None
+
+    @property
+    def exact(self) -> bool:
+        return self.difference is not None and self.difference.exact
+
+    def checked(self) -> "Simulation":
+        """The same, compared with the join of the accepted tuples; the design's counters are held to it, too."""
+        p = self.simulator.parameters
+        kept = np.flatnonzero(~self.run.discarded)
+        accepted = self.arrivals[kept]
+        windows = Windows(p.windows, p.span)
+        expected = kept[window_join_array(accepted, p.predicate, windows)]
+        for name, counted, right in (
+            ("dropped", self.run.dropped, len(self.arrivals) - len(kept)),
+            ("overflows", self.run.overflows, count_overflows(accepted, windows)),
+        ):
+            if counted != right:
+                raise DesignError(f"the design's counter {name} says {counted}, but it is {right}")
+        return dataclasses.replace(self, difference=compare(expected, self.numbers))
+
+    @property
+    def latencies(self) -> np.ndarray:
+        """For each result the cycles from the acceptance of its later tuple to its leaving."""
+        return self.run.result_cycle - self.run.accepted_cycle[self.numbers].max(axis=1)
+
+    @property
+    def key_columns(self) -> dict[str, np.ndarray]:
+        """The keys of the results, by the names they have in result files: ``key``, or ``key_R`` and ``key_S``."""
+        streams = {stream.lower(): stream for stream in self.simulator.parameters.streams}
+        columns = {}
+        for name, column in self.run.result.items():
+            field, _, side = name.partition("_")
+            if field != "payload":
+                columns[f"{field}_{streams[side]}" if side else field] = column
+        return columns
+
+    def summary(self) -> dict:
+        """The figures of the run, as ``sim --json`` shows them."""
+        run, simulator = self.run, self.simulator
+        accepted = len(self.arrivals) - run.dropped
+        summary = {
+            "design": simulator.design.name,
+            "parameters": simulator.parameters.as_dict(),
+            "tuples": len(self.arrivals),
+            "results": len(self.numbers),
+            "cycles": run.cycles,
+            "tuples_per_cycle": accepted / run.cycles,
+            "results_per_cycle": len(self.numbers) / run.cycles,
+            "latency_cycles": latency_statistics(self.latencies),
+            "dropped": run.dropped,
+            "overflows": run.overflows,
+            "stall_cycles": run.stall_cycles,
+            "halted_cycles": run.halted_cycles,
+            "check": self._verdict(),
+            "build_seconds": simulator.build_seconds,
+            "sim_seconds": run.seconds,
+            "cycles_per_second": run.cycles / run.seconds,
+        }
+        if run.dropped:
+            summary["dropped_arrivals"] = np.flatnonzero(run.discarded).tolist()
+        return summary
+
+    def _verdict(self) -> str | dict[str, int]:
+        if self.difference is None:
+            return "skipped"
+        return "exact" if self.difference.exact else self.difference.counts
+
+
+def design_verilog(design: Design, parameters: JoinParameters, name: str | None = None) -> Verilog:
+    """The Verilog of a design; its top module is named after the design unless told otherwise."""
+    return generate(
+        design.component(parameters),
+        name or design.name.replace("-", "_"),
+        about={"design": design.name, "parameters": parameters.as_dict()},
+    )

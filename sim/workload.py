@@ -1,0 +1,227 @@
+"""Generated tuples: any number of them, each a pure function of the seed and its position.
+
+So any slice can be made by itself, by any process, and is the same part of the same whole.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor, sqrt
+
+import numpy as np
+
+from streamjoin.reference.arrivals import Arrivals
+from streamjoin.reference.predicates import Predicate, Ranges, parse_predicate
+
+_EQUAL: Ranges = ((0, 0),)
+_BURST = 32  # mean length of the bursts of one stream that "bursty" is made of
+
+# What a random number is drawn for: no two purposes share one.
+_STREAM, _BURST_END, _TIME, _PAYLOAD, _CHOICE, _GROUP, _SLOT, _SLOT2, _KEY, _KEY2 = range(10)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Tuples of ``streams`` streams without end; `slice` gives a part of them.
+
+    Parameters
+    ----------
+    streams : how many; at least 2
+    seed : another seed gives other tuples
+    key_width : bits of the keys, at most 63
+    payload_width : bits of the payload, at most 63; 0 for none
+    predicate : decides what matches, and whether tuples have a second key
+    match_rate : the probability that two tuples of different streams satisfy the predicate, 0 meaning that none
+        ever do; None for keys that are uniform over the key width
+    arrivals : ``"alternating"``, ``"random"`` (each tuple's stream is drawn) or ``"bursty"`` (each burst's is)
+    tuples_per_tick : how many tuples arrive in one tick of the ``time`` column, on average
+    """
+
+    streams: int = 2
+    seed: int = 0
+    key_width: int = 32
+    payload_width: int = 0
+    predicate: Predicate = parse_predicate("equi")
+    match_rate: float | None = None
+    arrivals: str = "alternating"
+    tuples_per_tick: int = 1
+
+    def __post_init__(self):
+        if self.streams < 2:
+            raise ValueError(f"{self.streams} streams cannot be joined: give at least 2")
+        if not 1 <= self.key_width <= 63:
+            raise ValueError(f"keys of {self.key_width} bits cannot be generated: give a key width from 1 to 63")
+        if not 0 <= self.payload_width <= 63:
+            raise ValueError(f"payloads of {self.payload_width} bits cannot be generated: give a width from 0 to 63")
+        if self.arrivals not in _ARRIVALS:
+            raise ValueError(f"arrivals cannot be {self.arrivals!r}: choose one of {', '.join(_ARRIVALS)}")
+        if self.tuples_per_tick < 1:
+            raise ValueError(f"{self.tuples_per_tick} tuples a tick make no time pass: give at least 1")
+        _ = self._keys  # says what is wrong with the match rate
+
+    def slice(self, start: int, stop: int) -> Arrivals:
+        """Tuples [start, stop)."""
+        draw = _Draw(self.seed, np.arange(start, stop, dtype=np.uint64))
+        stream = _ARRIVALS[self.arrivals](draw, self.streams)
+        key, key2 = self._keys.draw(draw, stream)
+        return Arrivals(
+            stream=stream,
+            key=key,
+            key2=key2 if "key2" in self.predicate.fields else None,
+            # A tuple is at most one position late, so none overtakes another.
+            time=(draw.position + draw.below(2, _TIME)) // np.uint64(self.tuples_per_tick),
+            payload=draw.below(1 << self.payload_width, _PAYLOAD) if self.payload_width else None,
+        )
+
+    @cached_property
+    def _keys(self):
+        """How keys are drawn so that the predicate holds as often as asked."""
+        space, rate, ranges = 1 << self.key_width, self.match_rate, self.predicate.key_ranges
+        if rate is None:
+            return _Uniform(space)
+        if not 0 <= rate <= 1:
+            raise ValueError(f"a match rate of {rate} is no probability: give one from 0 to 1")
+        if ranges is None:
+            raise ValueError(
+                f"no keys are known to match {self.predicate.spec!r} at a given rate: leave the match rate out"
+            )
+        if self.streams > 2 and not self.predicate.is_equi:
+            raise ValueError(
+                f"{self.streams} streams have a match rate only for 'equi': choose it or leave the rate out"
+            )
+        if ranges == ((None, -1), (1, None)):
+            return _Groups(1 - rate, space, self.streams, _EQUAL, _EQUAL)
+        if ranges[0][0] is None:
+            return _Sides(rate, space)
+        if ranges[0][1] is None:
+            return _Sides(1 - rate, space)
+        return _Groups(rate, space, self.streams, ranges, self.predicate.key2_ranges or _EQUAL)
+
+
+class _Draw:
+    """Random numbers of the tuples at some positions, one for each purpose."""
+
+    def __init__(self, seed: int, position: np.ndarray):
+        self.seed = seed
+        self.position = position
+
+    def bits(self, purpose: int, of: np.ndarray | None = None) -> np.ndarray:
+        """64 random bits for each position, or for each of some other numbers."""
+        lane = _mix(_mix(np.array([self.seed % (1 << 64)], np.uint64)) + np.uint64(purpose))
+        return _mix(lane + (self.position if of is None else of) * np.uint64(0x9E3779B97F4A7C15))
+
+    def below(self, limit: int | np.ndarray, purpose: int, of: np.ndarray | None = None) -> np.ndarray:
+        """Uniform in [0, limit)."""
+        return self.bits(purpose, of) % np.asarray(limit, np.uint64)
+
+    def chance(self, probability: float, purpose: int) -> np.ndarray:
+        """True with the given probability; for 0 never and for 1 always."""
+        return (self.bits(purpose) >> np.uint64(11)) * 2.0**-53 < probability
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """The finaliser of splitmix64: a bijection whose every output bit depends on every input bit."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _alternating(draw: _Draw, streams: int) -> np.ndarray:
+    return draw.position % np.uint64(streams)
+
+
+def _random(draw: _Draw, streams: int) -> np.ndarray:
+    return draw.below(streams, _STREAM)
+
+
+def _bursty(draw: _Draw, streams: int) -> np.ndarray:
+    # One burst ends somewhere in each stretch of _BURST positions.
+    stretch, offset = np.divmod(draw.position, np.uint64(_BURST))
+    burst = stretch + (offset >= draw.below(_BURST, _BURST_END, of=stretch))
+    return draw.below(streams, _STREAM, of=burst)
+
+
+_ARRIVALS = {"alternating": _alternating, "random": _random, "bursty": _bursty}
+
+
+@dataclass(frozen=True)
+class _Uniform:
+    """Keys from the whole key space."""
+
+    space: int
+
+    def draw(self, draw: _Draw, _stream: np.ndarray):
+        return draw.below(self.space, _KEY), draw.below(self.space, _KEY2)
+
+
+class _Sides:
+    """For r < s and its kin: R in the middle third of the key space, S above it at a given rate, else below."""
+
+    def __init__(self, rate: float, space: int):
+        if space < 3:
+            raise ValueError("keys of 1 bit have nothing between them: give a key width of at least 2")
+        self.rate = rate
+        self.third = space // 3
+
+    def draw(self, draw: _Draw, stream: np.ndarray):
+        above = draw.chance(self.rate, _CHOICE)
+        third = np.where(stream == 0, 1, np.where(above, 2, 0)).astype(np.uint64)
+        return third * np.uint64(self.third) + draw.below(self.third, _KEY), None
+
+
+class _Groups:
+    """For keys that are equal or near: tuples match if they are of the same group, and only then.
+
+    Of D + 1 groups one is drawn with probability a and each of the others with (1 - a) / D. With D = ⌊1 / rate⌋ some
+    a makes a² + (1 - a)² / D, the probability that two tuples draw the same group, equal to the rate. For rate 0
+    each stream has groups of its own.
+
+    Groups lie so far apart in the key space that no range of differences reaches from one to the next.
+    """
+
+    def __init__(self, rate: float, space: int, streams: int, ranges: Ranges, ranges2: Ranges):
+        self.inside, self.inside2 = _Inside(*ranges[0], space), _Inside(*ranges2[0], space)
+        self.distance = min(space, 1 + 2 * max(abs(bound) for pair in ranges for bound in pair))
+        self.positions2 = space - self.inside2.reach
+        slots = (space - 1 - self.inside.reach) // self.distance + 1
+        if rate == 0:
+            self.streams_apart, self.special = streams, 0.0
+            self.common = max(1, slots // streams)
+            groups = self.common * streams
+        else:
+            self.streams_apart = None
+            self.common = floor(min(1 / rate, 2.0**64))
+            share = 1 / self.common
+            self.special = max(0.0, (share - sqrt(max(0.0, rate * (1 + share) - share))) / (1 + share))
+            groups = self.common + (self.special > 0)
+        if groups > slots:
+            raise ValueError(f"this match rate needs {groups} keys far enough apart, not {slots}: widen the key")
+        self.stride = slots // groups
+
+    def draw(self, draw: _Draw, stream: np.ndarray):
+        group = draw.below(self.common, _GROUP)
+        if self.streams_apart:
+            group = group * np.uint64(self.streams_apart) + stream
+        else:
+            group[draw.chance(self.special, _CHOICE)] = self.common
+        # Anywhere in its share of the slots, so that low bits of the key vary as much as high ones.
+        slot = group * np.uint64(self.stride) + draw.below(self.stride, _SLOT, of=group)
+        key = slot * np.uint64(self.distance) + self.inside.draw(draw, stream, _KEY)
+        key2 = draw.below(self.positions2, _SLOT2, of=group) + self.inside2.draw(draw, stream, _KEY2)
+        return key, key2
+
+
+class _Inside:
+    """Offsets within a group: every difference of one of R and one of S lies in [lo, hi], and none beyond ``reach``."""
+
+    def __init__(self, lo: int, hi: int, space: int):
+        lo, hi = max(lo, 1 - space), min(hi, space - 1)
+        # R varies by half the range and S by the other half; the shift centres their difference on it.
+        half = (hi - lo) // 2
+        shift = hi - half
+        self.shifts = (max(shift, 0), max(-shift, 0))
+        self.sizes = (half + 1, hi - lo - half + 1)
+        self.reach = max(s + size - 1 for s, size in zip(self.shifts, self.sizes, strict=True)) if lo <= hi else space
+
+    def draw(self, draw: _Draw, stream: np.ndarray, purpose: int) -> np.ndarray:
+        is_s = np.minimum(stream, 1)
+        return np.array(self.shifts, np.uint64)[is_s] + draw.below(np.array(self.sizes, np.uint64)[is_s], purpose)

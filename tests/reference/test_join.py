@@ -1,0 +1,115 @@
+"""The plain join on cases small enough to check by hand, and the vectorised one against it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamjoin.reference import vectorised
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.join import count_overflows, window_join
+from streamjoin.reference.predicates import Predicate, parse_predicate
+from streamjoin.reference.vectorised import window_join_array
+from tests.strategies import SPECS, arrivals, predicates, windows
+
+EQUI = parse_predicate("equi")
+OWN = Predicate("own", lambda r, s: (r.key + 2 != s.key) & (s.key < 8))
+
+
+def test_a_pair_is_found_by_its_later_tuple():
+    assert window_join(Arrivals([0, 1], [5, 5]), EQUI, Windows((1, 1))) == [(0, 1)]
+    assert window_join(Arrivals([1, 0], [5, 5]), EQUI, Windows((1, 1))) == [(1, 0)]
+
+
+def test_windows_count_the_tuples_of_their_own_stream():
+    arrivals = Arrivals([0, 0, 0, 1, 1, 1, 0], [5] * 7)
+    assert window_join(arrivals, EQUI, Windows((2, 1))) == [(1, 3), (2, 3), (1, 4), (2, 4), (1, 5), (2, 5), (6, 5)]
+
+
+def test_a_tuple_is_seen_while_it_is_less_than_the_span_older():
+    arrivals = Arrivals([0, 0, 1, 1], [5] * 4, time=[0, 1, 3, 4])
+    assert window_join(arrivals, EQUI, Windows((9, 9), span=3)) == [(1, 2)]
+
+
+def test_a_span_needs_room():
+    arrivals = Arrivals([0, 0, 1], [5] * 3, time=[0, 1, 2])
+    assert window_join(arrivals, EQUI, Windows((1, 1), span=9)) == [(1, 2)]
+    assert count_overflows(arrivals, Windows((1, 1), span=9)) == 1
+    assert count_overflows(arrivals, Windows((1, 1), span=1)) == 0
+    assert count_overflows(arrivals, Windows((2, 1), span=9)) == 0
+    assert count_overflows(arrivals, Windows((1, 1))) == 0
+
+
+def test_three_streams_compare_each_with_the_next():
+    arrivals = Arrivals([0, 2, 1, 0], [1, 3, 2, 2])
+    assert window_join(arrivals, parse_predicate("lt"), Windows((2, 2, 2))) == [(0, 2, 1)]
+    assert window_join(arrivals, parse_predicate("le"), Windows((1, 1, 1))) == [(0, 2, 1), (3, 2, 1)]
+
+
+def test_no_arrivals_no_results():
+    nothing = Arrivals([], [])
+    assert window_join(nothing, EQUI, Windows((2, 2, 2))) == []
+    assert window_join_array(nothing, EQUI, Windows((2, 2, 2))).shape == (0, 3)
+
+
+def assert_same(tuples, predicate, wins):
+    expected = window_join(tuples, predicate, wins)
+    assert len(set(expected)) == len(expected)
+    got = window_join_array(tuples, predicate, wins)
+    assert got.dtype == np.int64
+    assert got.shape == (len(expected), wins.streams)
+    assert sorted(map(tuple, got.tolist())) == sorted(expected)
+
+
+@pytest.fixture(params=["as it is", "small chunks", "always sorted"])
+def _sizes(request, monkeypatch):
+    """Reach with small inputs every branch that the sizes of caches decide between."""
+    if request.param != "as it is":
+        monkeypatch.setattr(vectorised, "_CHUNK", 3)
+        monkeypatch.setattr(vectorised, "_BLOCK", 1)
+    if request.param == "always sorted":
+        monkeypatch.setattr(vectorised, "_NARROW", 0)
+
+
+@pytest.mark.usefixtures("_sizes")
+@pytest.mark.parametrize("timed", [False, True])
+def test_vectorised_equals_plain(timed):
+    @given(arrivals(two_keys=True, timed=timed), predicates(two_keys=True) | st.just(OWN), windows(timed=timed))
+    def check(tuples, predicate, wins):
+        assert_same(tuples, predicate, wins)
+
+    check()
+
+
+@pytest.mark.usefixtures("_sizes")
+@pytest.mark.parametrize("streams", [3, 4])
+def test_vectorised_equals_plain_for_more_streams(streams):
+    @given(
+        arrivals(streams, max_size=24, timed=True),
+        predicates() | st.just(OWN),
+        windows(streams, max_room=5, timed=True) | windows(streams, max_room=3),
+    )
+    def check(tuples, predicate, wins):
+        assert_same(tuples, predicate, wins)
+
+    check()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_vectorised_equals_plain_where_chunks_meet(spec):
+    rng = np.random.default_rng(7)
+    tuples = Arrivals(rng.integers(0, 2, 9000), rng.integers(0, 3000, 9000))
+    wins = Windows((20, 33))
+    assert_same(tuples, parse_predicate(spec), wins)
+
+
+def test_a_rare_stream_among_many_tuples():
+    tuples = Arrivals(np.arange(20000) % 5000 != 9, np.arange(20000) % 7)
+    assert_same(tuples, EQUI, Windows((3, 40)))
+
+
+def test_keys_and_bands_at_the_ends_of_63_bits():
+    last = 2**63 - 1
+    tuples = Arrivals([0, 1] * 30, [0, last, last, last, last - 1, 0] * 10)
+    for spec in ("equi", "ne", "lt", "ge", "band:1", f"band:{2**70}", f"bands:{-last}..-5,{last}..{last}"):
+        assert_same(tuples, parse_predicate(spec), Windows((30, 30)))

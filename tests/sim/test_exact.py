@@ -1,0 +1,132 @@
+"""Every design, with every kind of parameters, gives exactly the reference's result in every kind of case."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from streamjoin.hdl.registry import find
+from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim.model import Stalls
+from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.workload import Workload
+from tests.cases import cases
+
+#: Parameter sets, chosen so that each value of each parameter and each way to split windows occurs.
+SETS = [
+    ("nested-loop", "window=1"),
+    ("nested-loop", "window_r=3 window_s=8 queue=1"),
+    ("nested-loop", "window_r=9 window_s=2 storage=registers predicate=band:2"),
+    ("nested-loop", "window=6 span=9 on_full=drop queue=1"),
+    ("nested-loop", "window=4 predicate=band2:1,2 span=5 storage=registers"),
+    ("handshake", "cores=1 window=1"),
+    ("handshake", "cores=1 window=1 scan=sequential"),
+    ("handshake", "cores=1 window=1 scan=sequential storage=memory"),
+    ("handshake", "cores=2 window=2"),
+    ("handshake", "cores=3 window_r=3 window_s=10"),
+    ("handshake", "cores=4 window_r=13 window_s=6 predicate=bands:-4..-2,1..1"),
+    ("handshake", "cores=5 window=10 match_queue=1 core_queue=1 merger_queue=2 fan=2"),
+    ("handshake", "cores=2 window=12 match_queue=2 on_full=drop"),
+    ("handshake", "cores=3 window=7 span=6"),
+    ("handshake", "cores=2 window_r=5 window_s=4 span=12 predicate=ne"),
+    ("handshake", "cores=3 window=6 predicate=lt merger=three-state"),
+    ("handshake", "cores=2 window=5 predicate=band2:1,2"),
+    ("handshake", "cores=7 window_r=8 window_s=20 key_width=5 payload_width=7"),
+    ("handshake", "cores=9 window=9 fan=2 merger_queue=2"),
+    ("handshake", "cores=6 window=13 core_queue=1 match_queue=1 on_full=drop fan=3"),
+    ("handshake", "cores=2 window=3 scan=sequential"),
+    ("handshake", "cores=3 window_r=5 window_s=7 scan=sequential core_queue=1"),
+    ("handshake", "cores=4 window_r=11 window_s=4 scan=sequential storage=memory"),
+    ("handshake", "cores=3 window=8 scan=sequential storage=memory merger=three-state on_full=drop core_queue=1"),
+    ("handshake", "cores=2 window=6 scan=sequential storage=memory span=7 predicate=ge"),
+    ("handshake", "cores=3 window=6 scan=sequential span=4 predicate=band2:1,2 merger_queue=2"),
+    ("handshake", "cores=5 window=5 scan=sequential merger=three-state merger_queue=2 fan=2"),
+    ("handshake", "cores=2 window=9 scan=sequential key_width=40 payload_width=10 predicate=le"),
+]
+EXAMPLES = 45
+
+
+@functools.cache
+def simulator(design: str, words: str) -> Simulator:
+    parameters = find(design).parameters.parse(dict(word.split("=", 1) for word in words.split()))
+    return Simulator.build(find(design), parameters)
+
+
+@pytest.mark.parametrize(("design", "words"), SETS, ids=lambda text: text.replace(" ", ","))
+def test_random_cases(design, words):
+    simulated = simulator(design, words)
+
+    @settings(max_examples=EXAMPLES)
+    @given(cases(simulated.parameters))
+    def exact(case):
+        outcome = case.run(simulated)
+        assert outcome.exact, outcome.difference.describe()
+
+    exact()
+
+
+def test_there_are_a_thousand_cases():
+    assert len(SETS) * EXAMPLES >= 1000
+
+
+SMALL = [
+    ("nested-loop", "window=1"),
+    ("handshake", "cores=2 window=2"),
+    ("handshake", "cores=2 window=3 scan=sequential"),
+]
+
+
+@pytest.mark.parametrize(("design", "words"), SMALL)
+class TestOrdinaryCases:
+    """Cases that users meet and that random ones may miss."""
+
+    def test_empty_input(self, design, words):
+        outcome = simulator(design, words).run(Workload().slice(0, 0))
+        assert outcome.exact
+        assert outcome.summary()["latency_cycles"]["max"] is None
+
+    def test_one_stream_only(self, design, words):
+        for stream in (0, 1):
+            outcome = simulator(design, words).run(Arrivals(stream=np.full(50, stream), key=np.zeros(50)))
+            assert outcome.exact
+            assert len(outcome.numbers) == 0
+
+    def test_a_single_pair(self, design, words):
+        for streams in ([0, 1], [1, 0]):
+            outcome = simulator(design, words).run(Arrivals(stream=streams, key=[2**32 - 1] * 2))
+            assert outcome.exact
+            assert outcome.numbers.tolist() == [[streams.index(0), streams.index(1)]]
+
+    def test_output_that_waits_for_long(self, design, words):
+        arrivals = Workload(match_rate=1.0).slice(0, 200)
+        outcome = simulator(design, words).run(arrivals, output_stalls=Stalls(0.99, burst=2000.0, seed=3))
+        assert outcome.exact
+
+
+def test_fewer_tuples_than_cores():
+    outcome = simulator("handshake", "cores=9 window=9 fan=2 merger_queue=2").run(Workload(match_rate=1.0).slice(0, 4))
+    assert outcome.exact
+    assert len(outcome.numbers) == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["cores=2 window=12 match_queue=2 on_full=drop", "cores=6 window=13 core_queue=1 match_queue=1 on_full=drop fan=3"],
+)
+def test_overload_drops_and_joins_what_was_accepted(words):
+    outcome = simulator("handshake", words).run(Workload(match_rate=1.0).slice(0, 2000))
+    assert outcome.exact
+    summary = outcome.summary()
+    assert 0 < summary["dropped"] < 2000
+    assert len(summary["dropped_arrivals"]) == summary["dropped"]
+
+
+def test_overflows_are_counted():
+    outcome = simulator("handshake", "cores=3 window=7 span=6").run(Workload(match_rate=0.5).slice(0, 500))
+    assert outcome.exact
+    assert outcome.run.overflows == 0
+    crowded = Workload(match_rate=0.5, tuples_per_tick=8).slice(0, 500)
+    outcome = simulator("handshake", "cores=3 window=7 span=6").run(crowded)
+    assert outcome.exact
+    assert outcome.run.overflows > 0

@@ -1,0 +1,147 @@
+from math import sqrt
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.predicates import Predicate, parse_predicate
+from streamjoin.reference.segments import cut
+from streamjoin.sim.workload import Workload
+
+OWN = Predicate("own:own", lambda r, s: r.key == s.key)
+
+
+def rate(workload: Workload, size: int = 4000, streams: tuple[int, int] = (0, 1)) -> float:
+    """How many of all pairs of tuples of two streams match."""
+    arrivals = workload.slice(0, size)
+    r, s = (arrivals[arrivals.stream == stream] for stream in streams)
+    columns = SimpleNamespace(**{field: getattr(r, field)[:, None] for field in workload.predicate.fields})
+    return float(np.mean(workload.predicate.holds(columns, s)))
+
+
+def near(match_rate: float):
+    """Within four standard deviations of 2000 independent draws: the tuples of a stream are, their pairs are not."""
+    return pytest.approx(match_rate, rel=0, abs=4 * sqrt(match_rate * (1 - match_rate) / 2000))
+
+
+@pytest.mark.parametrize("order", ["alternating", "random", "bursty"])
+@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 2**70), st.sampled_from((None, 0, 0.3)))
+def test_a_slice_is_the_same_part_of_the_whole(order, start, size, seed, match_rate):
+    workload = Workload(
+        seed=seed,
+        streams=2,
+        predicate=parse_predicate("band2:3,4"),
+        match_rate=match_rate,
+        arrivals=order,
+        payload_width=7,
+    )
+    part, whole = workload.slice(start, start + size), workload.slice(0, start + size)
+    assert list(part.rows()) == list(whole[start:].rows())
+
+
+def test_seeds_differ():
+    assert not np.array_equal(Workload(seed=1).slice(0, 9).key, Workload(seed=2).slice(0, 9).key)
+
+
+@pytest.mark.parametrize("match_rate", [0, 0.002, 0.03, 0.3, 0.5, 0.7, 0.95, 1])
+@pytest.mark.parametrize(
+    "spec",
+    ["equi", "ne", "lt", "le", "gt", "ge", "band:0", "band:7", "bands:-9..-4,20..31", "bands:5..8", "band2:3,50"],
+)
+def test_match_rate_is_met(spec, match_rate):
+    workload = Workload(seed=3, predicate=parse_predicate(spec), match_rate=match_rate)
+    assert rate(workload) == near(match_rate)
+
+
+@pytest.mark.parametrize("match_rate", [0, 0.01, 0.2, 1])
+@pytest.mark.parametrize("streams", [(0, 1), (1, 2), (0, 3)])
+def test_match_rate_of_many_streams_is_that_of_each_two(match_rate, streams):
+    workload = Workload(streams=4, seed=5, match_rate=match_rate)
+    assert rate(workload, 8000, streams) == near(match_rate)
+
+
+@pytest.mark.parametrize("key_width", [1, 2, 8, 63])
+@pytest.mark.parametrize("match_rate", [None, 0, 0.5, 1])
+def test_keys_fit_their_width(key_width, match_rate):
+    workload = Workload(key_width=key_width, match_rate=match_rate)
+    key = workload.slice(0, 1000).key
+    assert key.min() >= 0
+    assert key.max() < 2**key_width
+    if match_rate is not None:
+        assert rate(workload, 1000) == pytest.approx(match_rate, rel=0.1)
+
+
+@pytest.mark.parametrize("spec", ["band:40", "bands:-100..-60,3..4", "band2:9,255", "band2:300,0", "lt", "ge"])
+def test_keys_fit_a_narrow_width(spec):
+    workload = Workload(key_width=8, predicate=parse_predicate(spec), match_rate=1)
+    arrivals = workload.slice(0, 1000)
+    for column in (arrivals.key, arrivals.key2):
+        if column is not None:
+            assert column.min() >= 0
+            assert column.max() < 256
+    assert rate(workload, 1000) == 1
+
+
+def test_matching_keys_fill_the_band_and_the_key_space():
+    keys = Workload(seed=1, predicate=parse_predicate("band:3"), match_rate=0.01).slice(0, 4000).key
+    assert len(np.unique(keys % 1024)) > 200
+    assert keys.min() < 2**27 < 2**32 - 2**27 < keys.max()
+
+
+def test_the_rarest_match_uses_every_key():
+    assert len(np.unique(Workload(key_width=4, match_rate=1 / 16).slice(0, 1000).key)) == 16
+
+
+@pytest.mark.parametrize("tuples_per_tick", [1, 5])
+def test_time_never_goes_back_and_keeps_its_pace(tuples_per_tick):
+    time = Workload(tuples_per_tick=tuples_per_tick).slice(0, 1000).time
+    step = np.diff(time)
+    assert step.min() == 0
+    assert step.max() > 0
+    assert abs(time[-1] - 1000 / tuples_per_tick) < 2
+
+
+def test_order_of_arrivals():
+    assert Workload(streams=3).slice(4, 8).stream.tolist() == [1, 2, 0, 1]
+    switches = {
+        order: np.count_nonzero(np.diff(Workload(arrivals=order).slice(0, 6400).stream))
+        for order in ("random", "bursty")
+    }
+    assert switches["random"] == pytest.approx(3200, rel=0.1)
+    assert switches["bursty"] == pytest.approx(100, rel=0.3)
+
+
+def test_segments_of_a_workload_are_made_without_the_whole():
+    workload, windows = Workload(arrivals="random", seed=4), Windows((20, 30))
+    segment = cut(workload, windows, 10**12, 10**12 + 5)
+    assert segment.warm_up == 50
+    assert isinstance(segment.arrivals, Arrivals)
+    assert segment.numbers[-1] == 10**12 + 4
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"streams": 1}, "give at least 2"),
+        ({"key_width": 64}, "give a key width from 1 to 63"),
+        ({"payload_width": 64}, "give a width from 0 to 63"),
+        ({"arrivals": "sorted"}, "choose one of alternating, random, bursty"),
+        ({"tuples_per_tick": 0}, "give at least 1"),
+        ({"match_rate": 1.5}, "from 0 to 1"),
+        ({"match_rate": float("nan")}, "from 0 to 1"),
+        ({"match_rate": 0.001, "key_width": 8}, "widen the key"),
+        ({"match_rate": 1e-320}, "widen the key"),
+        ({"match_rate": 0, "streams": 3, "key_width": 1}, "widen the key"),
+        ({"match_rate": 0.5, "predicate": parse_predicate("band:200"), "key_width": 8}, "widen the key"),
+        ({"match_rate": 1, "predicate": parse_predicate("bands:300..400"), "key_width": 8}, "widen the key"),
+        ({"match_rate": 0.5, "predicate": parse_predicate("lt"), "key_width": 1}, "at least 2"),
+        ({"match_rate": 0.5, "predicate": OWN}, "leave the match rate out"),
+        ({"match_rate": 0.5, "predicate": parse_predicate("lt"), "streams": 3}, "only for 'equi'"),
+    ],
+)
+def test_workloads_that_cannot_be(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Workload(**parameters)

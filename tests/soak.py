@@ -1,0 +1,115 @@
+"""``make soak``: new parameter sets and new cases for as long as one lets it.
+
+Each round draws a design and its parameters, builds it, and lets Hypothesis look for a case in which the result is
+not exactly the reference's. What it finds, it shrinks and writes to soak-failures; `--replay FILE` runs it again.
+"""
+
+import argparse
+import itertools
+import random
+import sys
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from tqdm import tqdm
+
+from streamjoin.hdl.parameters import ParameterError
+from streamjoin.hdl.registry import DESIGNS, find
+from streamjoin.sim.simulate import Simulator
+from tests.cases import cases, load
+from tests.strategies import SPECS, SPECS2
+
+FAILURES = Path("soak-failures")
+
+
+def draw_parameters(design: str, rng: random.Random) -> dict:
+    """Parameters of which all values are likely: small sizes, every choice, now and then a span."""
+    given = {"window_r": rng.randint(1, 40), "window_s": rng.randint(1, 40), "predicate": rng.choice(SPECS + SPECS2)}
+    if rng.random() < 0.3:
+        given["span"] = rng.randint(1, 30)
+    sizes = {"cores": 12, "core_queue": 4, "match_queue": 6, "queue": 4, "merger_queue": 5, "fan": 5}
+    for name, field in find(design).parameters.__dataclass_fields__.items():
+        if field.metadata["choices"]:
+            given[name] = rng.choice(field.metadata["choices"])
+        elif name in sizes:
+            given[name] = rng.randint(1, sizes[name])
+    return given
+
+
+def soak_round(number: int, examples: int) -> Path | None:
+    """One design and many cases; the path of the failing case if there is one."""
+    rng = random.Random(number)
+    design = rng.choice(list(DESIGNS))
+    while True:
+        try:
+            parameters = find(design).parameters.parse(draw_parameters(design, rng))
+            break
+        except ParameterError:
+            continue
+    simulator = Simulator.build(find(design), parameters)
+    failing = None
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases(parameters, max_size=300))
+    def exact(case):
+        nonlocal failing
+        try:
+            outcome = case.run(simulator)
+            assert outcome.exact, outcome.difference.describe()
+        except Exception:
+            failing = case
+            raise
+
+    try:
+        exact()
+    except Exception as error:
+        path = FAILURES / f"{design}-{number}.json"
+        failing.dump(path, design, parameters.as_dict())
+        print(f"\nround {number}, {design}: {error}\n  written to {path}", file=sys.stderr)
+        return path
+    return None
+
+
+def replay(path: Path) -> int:
+    """Run a failing case again; the status says whether it still fails."""
+    design, parameters, case = load(path)
+    simulator = Simulator.build(find(design), find(design).parameters.parse(parameters))
+    outcome = case.run(simulator)
+    print(outcome.difference.describe())
+    return 0 if outcome.exact else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--first", type=int, default=int(time.time()), help="number of the first round (default: now)")
+    parser.add_argument("--rounds", type=int, help="how many rounds (default: without end)")
+    parser.add_argument("--examples", type=int, default=200, help="cases a round")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="run a case that was written down")
+    arguments = parser.parse_args()
+    if arguments.replay:
+        return replay(arguments.replay)
+    numbers = itertools.count(arguments.first)
+    if arguments.rounds is not None:
+        numbers = itertools.islice(numbers, arguments.rounds)
+    failures = 0
+    try:
+        with tqdm(numbers, total=arguments.rounds, unit=" rounds", disable=None) as bar:
+            for number in bar:
+                failures += soak_round(number, arguments.examples) is not None
+                bar.set_postfix(failures=failures)
+    except KeyboardInterrupt:
+        pass
+    print(f"{failures} rounds failed, from number {arguments.first} on")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
