@@ -43,7 +43,8 @@ class Pairing:
         keys = predicate.fields
         timed = {"time": time_width} if span is not None else {}
         self.tuple = data.StructLayout({**dict.fromkeys(keys, key_width), **timed, "payload": payload_width})
-        self.slot = data.StructLayout({"valid": 1, "tuple": self.tuple})
+        # The valid bit comes last: a tuple of whole words stays aligned to them in the simulator.
+        self.slot = data.StructLayout({"tuple": self.tuple, "valid": 1})
         # (field of the result, stream it is taken from, field of the tuple)
         if predicate.is_equi:
             self._columns = [("key", "r", "key")]

@@ -159,6 +159,8 @@ public:
             clock();
         }
         m_model->rst = 0;
+        settle();
+        clock();  // the reset goes through a register (see verilate.py)
     }
 
     void begin(const Request& request) {

@@ -46,6 +46,7 @@ _TRACE_FLAGS = {None: (), "vcd": ("--trace-vcd",), "fst": ("--trace-fst",)}
 _LINKED = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
 # Beyond this size a model's fast code is compiled in pieces, side by side.
 _PIECE_BYTES = 400_000
+_TOP = "streamjoin_simulation"
 _CONTROL = ("drain", "drained", "discarding", "halted", "dropped", "overflows")
 
 
@@ -87,6 +88,7 @@ def build_library(
     if waves not in _RUNTIME:
         raise ValueError(f"waves are vcd or fst, not {waves}")
     ports = _ports_header(verilog.manifest)
+    top = _top(verilog.manifest)
     driver = files("streamjoin.sim").joinpath("driver.cpp").read_text()
     compiler = _Compiler.find(cxx_flags)
     if waves == "fst":
@@ -100,14 +102,15 @@ def build_library(
         work = folder / "work"
         work.mkdir()
         (work / "design.v").write_text(verilog.text)
+        (work / "top.v").write_text(top)
         (work / "ports.h").write_text(ports)
         (work / "driver.cpp").write_text(driver)
-        _verilate(work, verilog.manifest["name"], [*_TRACE_FLAGS[waves], *flags])
+        _verilate(work, [*_TRACE_FLAGS[waves], *flags])
         objects = compiler.compile(work, ["driver.cpp", *_pieces(work)], waves, runtime / "shared.h")
         compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], _LINKED[waves])
         shutil.rmtree(work)
 
-    key = compiler.key(verilog.text, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
+    key = compiler.key(verilog.text, top, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
     folder = cache.entry(key, build)
     return Library(folder / "model.so", waves, time.perf_counter() - started, cached)
 
@@ -123,10 +126,27 @@ def _ports_header(manifest: dict) -> str:
     return f"#define INPUTS(X) {' '.join(inputs)}\n#define RESULT_WORDS {result_words}\n"
 
 
-def _verilate(work: Path, top: str, flags: Sequence[str]) -> None:
+def _top(manifest: dict) -> str:
+    """A module around the design that hands on all ports, but the reset through a register.
+
+    Verilator computes whatever an input reaches without a register in between anew in every half cycle, and a reset
+    reaches nearly everything: this one register makes a simulation of 64 cores almost twice as fast.
+    """
+    declarations = [f"{port['direction']} [{port['width'] - 1}:0] {port['name']}" for port in manifest["ports"]]
+    pins = [f".{port['name']}({'reset' if port['name'] == 'rst' else port['name']})" for port in manifest["ports"]]
+    return f"""\
+module {_TOP}({", ".join(declarations)});
+  reg reset;
+  always @(posedge clk) reset <= rst;
+  {manifest["name"]} joined({", ".join(pins)});
+endmodule
+"""
+
+
+def _verilate(work: Path, flags: Sequence[str]) -> None:
     root = _verilator_root()
-    command = [root / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *flags, "--top-module", top, "--Mdir", work]
-    _run([*command, work / "design.v"], "verilator", VERILATOR_ROOT=str(root))
+    command = [root / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *flags, "--top-module", _TOP, "--Mdir", work]
+    _run([*command, work / "design.v", work / "top.v"], "verilator", VERILATOR_ROOT=str(root))
 
 
 def _verilator_root() -> Path:
