@@ -5,6 +5,7 @@ not exactly the reference's. What it finds, it shrinks and writes to soak-failur
 """
 
 import argparse
+import dataclasses
 import itertools
 import random
 import sys
@@ -29,11 +30,11 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
     if rng.random() < 0.3:
         given["span"] = rng.randint(1, 30)
     sizes = {"cores": 12, "core_queue": 4, "match_queue": 6, "queue": 4, "merger_queue": 5, "fan": 5}
-    for name, field in find(design).parameters.__dataclass_fields__.items():
+    for field in dataclasses.fields(find(design).parameters):
         if field.metadata["choices"]:
-            given[name] = rng.choice(field.metadata["choices"])
-        elif name in sizes:
-            given[name] = rng.randint(1, sizes[name])
+            given[field.name] = rng.choice(field.metadata["choices"])
+        elif field.name in sizes:
+            given[field.name] = rng.randint(1, sizes[field.name])
     return given
 
 

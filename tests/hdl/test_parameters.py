@@ -1,0 +1,86 @@
+"""Parameters check themselves and say in one sentence what is wrong."""
+
+import dataclasses
+
+import pytest
+
+from streamjoin.hdl.control_tree import tree_depth
+from streamjoin.hdl.handshake import HandshakeParameters, split
+from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.parameters import ParameterError
+from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.registry import DESIGNS, find
+from streamjoin.hdl.segment import SEGMENTS
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"cores": 0}, "cores must be a whole number from 1 up, not 0"),
+        ({"cores": "two"}, "cores must be a whole number, not 'two'"),
+        ({"window": -3}, "window_r must be a whole number from 1 up, not -3"),
+        ({"cores": 4, "window_s": 3}, "window_s=3 cannot be shared by 4 cores, .*: take cores=3 or fewer"),
+        ({"scan": "both"}, "scan is one of parallel, sequential, not 'both'"),
+        ({"storage": "memory"}, "take storage=registers, or scan=sequential"),
+        ({"on_full": "explode"}, "on_full is one of stall, drop, not 'explode'"),
+        ({"merger_queue": 1}, "merger_queue must be at least 2, not 1"),
+        ({"fan": 1}, "fan must be at least 2, not 1"),
+        ({"span": 0}, "span must lie between 1 and 2\\^time_width"),
+        ({"span": 17, "time_width": 4}, "span must lie between 1 and 2\\^time_width = 16, not 17"),
+        ({"predicate": "nearly"}, "no predicate is called 'nearly'"),
+        ({"colour": "red"}, "there is no parameter colour; there are window, "),
+    ],
+)
+def test_one_sentence_that_names_the_fix(given, sentence):
+    with pytest.raises(ParameterError, match=sentence) as caught:
+        HandshakeParameters.parse(given)
+    assert "\n" not in str(caught.value)
+
+
+def test_window_sets_both_windows_and_single_ones_win():
+    parameters = HandshakeParameters.parse({"window": "0x20", "window_s": 40})
+    assert parameters.windows == (32, 40)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
+def test_parameters_survive_the_way_through_json(design):
+    for given in ({}, *design.presets.values(), {"span": 5, "predicate": "bands:-1..2,4..5"}):
+        parameters = design.parameters.parse(given)
+        assert design.parameters.parse(parameters.as_dict()) == parameters
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
+def test_every_parameter_has_a_meaning(design):
+    for field in dataclasses.fields(design.parameters):
+        assert field.metadata["meaning"], field.name
+
+
+def test_unknown_design_names_those_there_are():
+    with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are nested-loop, handshake"):
+        find("sort-merge")
+
+
+def test_split_covers_the_window_evenly():
+    assert split(10, 4) == [3, 3, 2, 2]
+    assert split(4, 4) == [1, 1, 1, 1]
+
+
+def test_tree_depth():
+    assert [tree_depth(leaves, 4) for leaves in (1, 4, 5, 16, 17, 64, 200)] == [1, 1, 2, 2, 3, 3, 4]
+    with pytest.raises(ValueError, match="branch at least in two"):
+        tree_depth(4, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Queue(8, 0), "room for at least one item, not 0"),
+        (lambda: Queue(8, 4, margin=4), "a margin of 4 does not fit a queue of 4"),
+        (lambda: MERGERS["streaming"](8, 1), "needs a queue of at least 2 results, not 1"),
+        (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 0, 1), "room for at least one tuple, not 0"),
+        (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 4, 3), "3 indices cannot name all 4 slots"),
+    ],
+)
+def test_components_check_their_sizes(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
