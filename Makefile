@@ -25,10 +25,10 @@ lint: setup
 	$(BIN)/ruff format --check .
 
 bench: setup
-	$(BIN)/python -m streamjoin.sim.bench
+	$(BIN)/python -m streamjoin.report.benchmark $(ARGS)
 
 soak: setup
-	$(BIN)/python -m tests.soak
+	$(BIN)/python -m tests.soak $(ARGS)
 
 clean:
 	rm -rf build demo-output

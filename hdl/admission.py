@@ -61,6 +61,9 @@ class Admission(Part):
     def __init__(self, pairing: Pairing, pace: Pace, *, on_full: str, drain_stream: str, drain_steps: int, settle: int):
         if on_full not in ON_FULL:
             raise ValueError(f"on_full is one of {', '.join(ON_FULL)}, not {on_full!r}")
+        paces = (pace.r, pace.s, pace.both)
+        if max(paces) > 1 and min(paces) < 2:
+            raise ValueError(f"a pace is one cycle for all commands or at least two for each, not {pace}")
         self._pace = pace
         self._drop = on_full == "drop"
         self._drain_stream = drain_stream

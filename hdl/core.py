@@ -45,7 +45,8 @@ class JoinCore(Part):
     Members
     -------
     command
-        What to do. Work goes on only in cycles with ``run``, enters only follow at the core's pace.
+        What to do. Work goes on only in cycles with ``run``; tuples enter at the core's pace, and not before the
+        second cycle after a reset.
     i_r, i_s
         The slots that enter: the neighbours' ``o_r`` and ``o_s``, or new tuples at the ends of the chain.
     o_r, o_s

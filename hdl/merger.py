@@ -21,7 +21,7 @@ class _TwoInOneOut(Part):
         Something is inside.
     """
 
-    #: Cycles without room that the output queue must still be able to bridge.
+    #: The smallest queue with which the merger works.
     least_depth: int
 
     def __init__(self, shape, depth: int):
@@ -67,7 +67,8 @@ class ThreeStateMerger(_TwoInOneOut):
 
     State 1 reads both inputs into two buffer registers, state 2 moves the first on into the output queue, state 3
     the second; then it starts again, whether or not there was anything to move. It reads only while the queue has
-    room for two, so states 2 and 3 never wait.
+    room for two, so states 2 and 3 never wait; with a queue of 2 that means that it waits for both to have left, and
+    passes two results in six cycles.
     """
 
     least_depth = 2

@@ -4,7 +4,9 @@ import dataclasses
 
 import pytest
 
+from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import tree_depth
+from streamjoin.hdl.core import Pace
 from streamjoin.hdl.handshake import HandshakeParameters, split
 from streamjoin.hdl.merger import MERGERS
 from streamjoin.hdl.parameters import ParameterError
@@ -71,11 +73,17 @@ def test_tree_depth():
         tree_depth(4, 1)
 
 
+def _gate(pace: Pace) -> Admission:
+    pairing = HandshakeParameters().pairing
+    return Admission(pairing, pace, on_full="stall", drain_stream="r", drain_steps=1, settle=1)
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (lambda: Queue(8, 0), "room for at least one item, not 0"),
         (lambda: Queue(8, 4, margin=4), "a margin of 4 does not fit a queue of 4"),
+        (lambda: _gate(Pace(1, 2, 2)), "a pace is one cycle for all commands or at least two for each"),
         (lambda: MERGERS["streaming"](8, 1), "needs a queue of at least 2 results, not 1"),
         (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 0, 1), "room for at least one tuple, not 0"),
         (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 4, 3), "3 indices cannot name all 4 slots"),

@@ -1,0 +1,216 @@
+"""``make bench``: the figures that the foundation is held to, measured side by side in one run.
+
+They are written to build/bench, or with ``ARGS=--record`` to docs/results, with date and versions.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from amaranth.sim import Simulator as AmaranthSimulator
+from tqdm import tqdm
+
+from streamjoin.hdl.registry import find
+from streamjoin.report.figures import Figure, write_figures
+from streamjoin.report.match_rate import draw_throughput
+from streamjoin.sim.cocotb_runner import run_bench
+from streamjoin.sim.match_rate import measure
+from streamjoin.sim.model import Model
+from streamjoin.sim.simulate import Simulator, design_verilog
+from streamjoin.sim.verilate import build_library
+from streamjoin.sim.verilog import Verilog, generate
+from streamjoin.sim.workload import Workload
+
+RECORDS = Path("docs", "results")
+#: Verilator's own limit up to which it inlines modules; ours is 1, so that modules used often stay functions.
+_STOCK_INLINING = ("--inline-mult", "2000")
+
+
+def simulation_speed(_: Path) -> Iterator[Figure]:
+    """The bulk driver beside the two other ways to simulate, with 4 cores."""
+    design = find("handshake")
+    parameters = design.parameters.parse({"cores": 4, "window": 32})
+    verilog = design_verilog(design, parameters)
+    bulk = _bulk_speed(verilog, cycles=1_000_000)
+    cocotb = _cocotb_speed(design.component(parameters), cycles=40_000)
+    amaranth = _amaranth_speed(design.component(parameters), cycles=300)
+    yield Figure("bulk driver, 4 cores", bulk, "cycles/s")
+    yield Figure("cocotb on Verilator driving every cycle, 4 cores", cocotb, "cycles/s")
+    yield Figure("Amaranth's simulator, 4 cores", amaranth, "cycles/s")
+    yield Figure("bulk driver against cocotb", bulk / cocotb, "times", ">= 50")
+    yield Figure("bulk driver against Amaranth's simulator", bulk / amaranth, "times", ">= 1000")
+
+
+def shared_modules(_: Path) -> Iterator[Figure]:
+    """64 cores with each kind of module once, and without."""
+    design = find("handshake")
+    parameters = design.parameters.parse({"cores": 64, "window": 512})
+    shared = design_verilog(design, parameters)
+    apart = generate(design.component(parameters), "handshake", share=False)
+    fast = _bulk_speed(shared, cycles=100_000)
+    slow = _bulk_speed(apart, cycles=100_000)
+    stock = _bulk_speed(apart, cycles=100_000, flags=_STOCK_INLINING)
+    yield Figure("64 cores, a module for each kind of part", fast, "cycles/s")
+    yield Figure("64 cores, a module for each instance", slow, "cycles/s")
+    yield Figure("64 cores, a module for each instance, Verilator's own inlining", stock, "cycles/s")
+    yield Figure("sharing modules: simulation, same flags", fast / slow, "times")
+    yield Figure("sharing modules: simulation, against Verilator's own inlining", fast / stock, "times", ">= 2")
+
+
+def build_times(_: Path) -> Iterator[Figure]:
+    """From parameters to a model that runs, with an empty cache."""
+    design = find("handshake")
+    for cores, limit in ((64, 60), (200, 180)):
+        with _empty_cache():
+            simulator = Simulator.build(design, design.parameters.parse({"cores": cores, "window": 8 * cores}))
+        yield Figure(f"build of {cores} cores, parallel scan", simulator.build_seconds, "s", f"<= {limit}")
+
+
+def throughput(_: Path) -> Iterator[Figure]:
+    """Tuples a cycle without matches, and the share of the limit at every match rate."""
+    design = find("handshake")
+    for cores in (8, 64, 200):
+        simulator = Simulator.build(design, design.parameters.parse({"cores": cores, "window": 8 * cores}))
+        (point,) = measure(simulator, [0], lambda _: 200_000)
+        assert point.exact
+        yield Figure(f"parallel scan, {cores} cores, no matches", point.tuples_per_cycle, "tuples/cycle", ">= 1.95")
+    simulator = Simulator.build(design, design.parameters.parse(design.presets["parallel-64"]))
+    rates = (0, 1e-5, 1e-4, 3e-4, 0.5 / 512, 1 / 512, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
+    points = measure(simulator, rates, lambda rate: 60_000 if rate < 0.01 else 6_000)
+    assert all(point.exact for point in points)
+    for point in points:
+        what = f"parallel scan, 64 cores, match rate {100 * point.match_rate:.3g} %, share of the limit"
+        yield Figure(what, point.share_of_limit, "", ">= 0.97")
+
+
+def paper_001(folder: Path) -> Iterator[Figure]:
+    """Figures 12 and 13 of paper 001: 64 cores, windows of 512, queues of 8 and 4, 100 MHz, against a nested loop."""
+    handshake, nested_loop = find("handshake"), find("nested-loop")
+    paper = handshake.presets["paper-001"]
+    designs = {
+        "handshake, mergers of paper 001": (handshake, paper),
+        "handshake, streaming mergers": (handshake, {**paper, "merger": "streaming"}),
+        "nested loop": (nested_loop, nested_loop.presets["paper-001"]),
+    }
+    simulators = {name: Simulator.build(d, d.parameters.parse(given)) for name, (d, given) in designs.items()}
+    rates = (0, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    for inputs in (512, 1024):
+        series = {
+            name: measure(simulator, rates, lambda _, count=inputs: 2 * count) for name, simulator in simulators.items()
+        }
+        assert all(point.exact for points in series.values() for point in points)
+        title = f"Paper 001, figure 13: {inputs} tuples a stream, 64 cores, windows of 512"
+        draw_throughput(series, title, folder / f"paper-001-figure-13-inputs-{inputs}.png")
+        ours, _, baseline = series.values()
+        for figure, value, unit in (
+            ("13, input", lambda point: 100 * point.tuples_per_cycle, "Mtuples/s"),
+            ("12, output", lambda point: 100 * point.results_per_cycle, "Mresults/s"),
+        ):
+            for at in (0, 4, -1):
+                for name, points in series.items():
+                    rate = 100 * points[at].match_rate
+                    yield Figure(f"figure {figure}, {inputs}, {rate:g} %: {name}", value(points[at]), unit)
+        crossover = next(
+            (p.match_rate for p, q in zip(ours, baseline, strict=True) if p.tuples_per_cycle < q.tuples_per_cycle), 2
+        )
+        yield Figure(f"figure 13, {inputs}: nested loop wins from this match rate on", 100 * crossover, "%", "<= 100")
+    # With nothing to wait for, a pair takes exactly the states of the paper: 8 + 8 comparisons and 5 more.
+    run = simulators["handshake, mergers of paper 001"].run(Workload(match_rate=0).slice(0, 2000)).run
+    cycles = np.diff(run.accepted_cycle[::2])
+    assert (cycles == cycles[0]).all()
+    yield Figure("sequential scan, segments of 8: cycles a pair, at most", float(cycles.max()), "cycles", "<= 21")
+    yield Figure("sequential scan, segments of 8: cycles a pair, at least", float(cycles.min()), "cycles", ">= 21")
+
+
+SECTIONS: dict[str, Callable[[Path], Iterator[Figure]]] = {
+    "Simulation speed": simulation_speed,
+    "Shared modules": shared_modules,
+    "Build times": build_times,
+    "Throughput": throughput,
+    "Paper 001, figures 12 and 13": paper_001,
+}
+
+
+def _bulk_speed(verilog: Verilog, cycles: int, flags: tuple[str, ...] = ()) -> float:
+    """Cycles a second of the bulk driver with two tuples in every cycle, the best of three."""
+    library = build_library(verilog, flags=flags)
+    arrivals = Workload(match_rate=1e-4).slice(0, 2 * cycles)
+    fields = {"key": arrivals.key, "payload": np.arange(len(arrivals))}
+    with Model(library, verilog.manifest) as model:
+        return max(cycles / model.run(fields, arrivals.stream, max_cycles=cycles).seconds for _ in range(3))
+
+
+def _cocotb_speed(component, cycles: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "speed.json")
+        settings = {"cycles": cycles, "report": str(report)}
+        run_bench(component, "handshake", "speed", settings, build_root=Path(folder), seed=1)
+        told = json.loads(report.read_text())
+    return told["cycles"] / told["seconds"]
+
+
+def _amaranth_speed(component, cycles: int) -> float:
+    simulator = AmaranthSimulator(component)
+    simulator.add_clock(1e-6)
+    seconds = 0.0
+
+    async def drive(ctx):
+        nonlocal seconds
+        for port in (component.i_r.valid, component.i_s.valid, component.o_result.ready):
+            ctx.set(port, 1)
+        started = time.perf_counter()
+        for cycle in range(cycles):
+            for port in (component.i_r, component.i_s):
+                ctx.set(port.payload.key, cycle)
+            await ctx.tick()
+        seconds = time.perf_counter() - started
+
+    simulator.add_testbench(drive)
+    simulator.run()
+    return cycles / seconds
+
+
+@contextmanager
+def _empty_cache() -> Iterator[None]:
+    before = os.environ.get("STREAMJOIN_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["STREAMJOIN_CACHE"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["STREAMJOIN_CACHE"]
+            if before is not None:
+                os.environ["STREAMJOIN_CACHE"] = before
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--record", action="store_true", help="keep the figures under docs/results")
+    parser.add_argument("--only", choices=[section.__name__ for section in SECTIONS.values()], help="one section")
+    arguments = parser.parse_args()
+    folder = RECORDS if arguments.record else Path("build", "bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    measured: dict[str, list[Figure]] = {}
+    chosen = {title: run for title, run in SECTIONS.items() if arguments.only in (None, run.__name__)}
+    for title, run in tqdm(chosen.items(), unit=" sections", disable=None, leave=False):
+        tqdm.write(f"\n{title}")
+        measured[title] = []
+        for figure in run(folder):
+            measured[title].append(figure)
+            tqdm.write(f"  {figure}")
+    if arguments.only is None:
+        write_figures(measured, folder, "foundation", "make bench")
+    missed = [figure for figures in measured.values() for figure in figures if not figure.holds]
+    print(f"\n{len(missed)} goals missed" if missed else "\nall goals hold")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

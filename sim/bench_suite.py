@@ -1,0 +1,159 @@
+"""The table of all benches: which components, in which variants, and how to run them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.admission import Admission
+from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
+from streamjoin.hdl.core import Pace
+from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.nested_loop_core import NestedLoopCore
+from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.parallel_core import ParallelCore
+from streamjoin.hdl.parameters import JoinParameters
+from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.registry import find
+from streamjoin.hdl.segment import SEGMENTS
+from streamjoin.hdl.sequential_core import SequentialCore
+from streamjoin.reference.predicates import parse_predicate
+from streamjoin.sim import cache
+from streamjoin.sim.cocotb_runner import BenchReport, run_bench
+
+#: A variant of a component: its name, the component, and what the bench must know about it.
+Case = tuple[str, wiring.Component, dict]
+
+
+class Bundle(wiring.Component):
+    """Components side by side under one clock, each with its ports under its own name: several in one build."""
+
+    def __init__(self, components: dict[str, wiring.Component]):
+        self._components = components
+        super().__init__({name: Out(component.signature) for name, component in components.items()})
+
+    def elaborate(self, platform):
+        m = Module()
+        for name, component in self._components.items():
+            m.submodules[name] = component
+            inner = component.signature.flatten(component)
+            outer = component.signature.flatten(getattr(self, name))
+            for (_, member, port), (_, _, own) in zip(inner, outer, strict=True):
+                m.d.comb += port.eq(own) if member.flow == In else own.eq(port)
+        return m
+
+
+#: cocotb shows names of at most ten letters.
+_SHORT = {"streaming": "stream", "three-state": "three", "registers": "regs", "memory": "ram"}
+
+
+def _queues() -> Iterator[Case]:
+    for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3)):
+        yield f"d{depth}m{margin}", Queue(16, depth, margin=margin), {"depth": depth, "margin": margin}
+
+
+def _mergers() -> Iterator[Case]:
+    for name, depth in (("streaming", 2), ("three-state", 2), ("streaming", 5), ("three-state", 5)):
+        yield f"{_SHORT[name]}{depth}", MERGERS[name](16, depth), {"merger": name, "depth": depth}
+
+
+def _merging_trees() -> Iterator[Case]:
+    for leaves in (1, 2, 3, 5, 8):
+        for merger in MERGERS:
+            tree = MergingTree(16, leaves, merger=merger, depth=2)
+            yield f"{_SHORT[merger]}{leaves}", tree, {"leaves": leaves, "merger": merger}
+
+
+def _control_trees() -> Iterator[Case]:
+    for leaves, radix in ((1, 2), (4, 4), (5, 2), (17, 4)):
+        settings = {"leaves": leaves, "depth": tree_depth(leaves, radix)}
+        yield f"out{leaves}by{radix}", FanOut(8, leaves, radix=radix), {"kind": "out", **settings}
+        yield f"in{leaves}by{radix}", FanIn(leaves, radix=radix), {"kind": "in", **settings}
+
+
+def _segments() -> Iterator[Case]:
+    for storage, kind in SEGMENTS.items():
+        for length, indices in ((1, 1), (3, 3), (4, 7), (5, 6)):
+            settings = {"length": length, "indices": indices}
+            yield f"{_SHORT[storage]}{length}of{indices}", kind(_pairing(), length, indices), settings
+
+
+def _gates() -> Iterator[Case]:
+    for name, pace, on_full, drain_stream, drain_steps in (
+        ("fast", Pace(1, 1, 1), "stall", "r", 4),
+        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1),
+        ("slow", Pace(7, 6, 9), "stall", "s", 3),
+        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0),
+    ):
+        settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps, "settle": 5}
+        yield name, Admission(_pairing(), pace, **settings), {"pace": asdict(pace), **settings}
+
+
+def _cores() -> Iterator[Case]:
+    for predicate, segment_r, segment_s in (("equi", 7, 9), ("band:1", 1, 1), ("lt", 5, 2)):
+        segments = {"segment_r": segment_r, "segment_s": segment_s}
+        # Neighbours may hold one tuple more: a core scans as long as they do.
+        scans = {"scan_r": segment_s + 1, "scan_s": segment_r}
+        common = {**segments, "queue": 2, "reaction": 3}
+        pairing = _pairing(predicate)
+        kinds = {"parallel": (ParallelCore(pairing, **common, match_queue=2), ParallelCore.PACE)}
+        for storage in SEGMENTS:
+            sequential = SequentialCore(pairing, **common, **scans, storage=storage)
+            nested_loop = NestedLoopCore(pairing, **common, storage=storage)
+            kinds[f"seq_{_SHORT[storage]}"] = sequential, SequentialCore.pace(**scans)
+            kinds[f"nest_{_SHORT[storage]}"] = nested_loop, NestedLoopCore.pace(segment_r, segment_s)
+        for kind, (core, pace) in kinds.items():
+            settings = {"predicate": predicate, "pace": asdict(pace), "latency": core.latency, "reaction": 3}
+            yield f"{kind}{segment_r}", core, {**segments, **settings}
+
+
+def _pairing(predicate: str = "equi") -> Pairing:
+    return Pairing(parse_predicate(predicate), key_width=8, payload_width=12)
+
+
+#: The cases of each bench.
+COMPONENT_BENCHES: dict[str, Callable[[], Iterator[Case]]] = {
+    "queue": _queues,
+    "merger": _mergers,
+    "merging_tree": _merging_trees,
+    "control_tree": _control_trees,
+    "segment": _segments,
+    "admission": _gates,
+    "core": _cores,
+}
+
+
+def run_component_bench(
+    bench: str, *, simulator: str = "verilator", build_root: Path, seed: int = 1, waves: Path | None = None
+) -> BenchReport:
+    """Run one of the :data:`COMPONENT_BENCHES` with all its cases."""
+    cases = list(COMPONENT_BENCHES[bench]())
+    bundle = Bundle({name: component for name, component, _ in cases})
+    settings = {"cases": {name: settings for name, _, settings in cases}}
+    options = {"simulator": simulator, "build_root": build_root, "seed": seed, "waves": waves}
+    return run_bench(bundle, f"{bench}_bench", bench, settings, **options)
+
+
+def design_bench(design: str, parameters: JoinParameters) -> tuple[wiring.Component, dict]:
+    """A whole design and the settings that the bench ``join`` wants to know of it."""
+    return find(design).component(parameters), {"design": design, "parameters": parameters.as_dict()}
+
+
+def run_design_benches(
+    design: str,
+    parameters: JoinParameters,
+    simulator: str = "verilator",
+    waves: Path | None = None,
+    seed: int = 1,
+    *,
+    build_root: Path | None = None,
+) -> BenchReport:
+    """Run the bench ``join`` on a design with these parameters; builds are kept in the cache unless told otherwise."""
+    component, settings = design_bench(design, parameters)
+    options = {"simulator": simulator, "seed": seed, "waves": waves}
+    options["build_root"] = build_root or cache.directory() / "benches"
+    return run_bench(component, design.replace("-", "_"), "join", settings, **options)

@@ -1,0 +1,280 @@
+"""Bench of a whole design of two streams: exactly the reference's result, each pair once, whatever stalls.
+
+The payload of a tuple is its arrival number (as much of it as fits), so that a result tells which tuples it is of.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+
+import cocotb
+import numpy as np
+
+from streamjoin.hdl.registry import find
+from streamjoin.reference.arrivals import Arrivals, Row, Windows
+from streamjoin.reference.join import count_overflows, window_join
+from streamjoin.sim.benches.dut import SETTINGS, Dut
+from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
+from streamjoin.sim.benches.streams import STALLS, Sink
+
+PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
+WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.span)
+GREATEST = (1 << PARAMETERS.key_width) - 1
+#: Enough that every window is left several times over.
+LENGTH = 3 * sum(PARAMETERS.windows) + 100
+SIDES = "rs"
+
+
+def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
+    """Arrivals with keys drawn from ``keys``; some windows' worth of time passes, unevenly."""
+    count = len(streams)
+    time = None
+    if PARAMETERS.span is not None:
+        # On average a window of time is as long as half a window's room, so some overflow and some do not.
+        step = PARAMETERS.span / max(PARAMETERS.windows)
+        steps = [int(random.choice((0, 0, 1, 2, 5)) * step * random.random() + 0.5) for _ in range(count)]
+        time = np.minimum(np.cumsum(steps, dtype=np.int64), (1 << PARAMETERS.time_width) - 1)
+    key2 = random.choices(keys, k=count) if "key2" in PARAMETERS.predicate.fields else None
+    return Arrivals(stream=streams, key=random.choices(keys, k=count), key2=key2, time=time)
+
+
+def random_streams(count: int) -> list[int]:
+    return random.choices((0, 1), k=count)
+
+
+def some_keys() -> list[int]:
+    """Few enough that many pairs match, and as far from each other as the predicate's ranges are."""
+    distances = {abs(bound) for pair in PARAMETERS.predicate.key_ranges or () for bound in pair if bound is not None}
+    return sorted({key + distance for key in range(8) for distance in (0, *distances) if key + distance <= GREATEST})
+
+
+def keys_of_pair(*, matching: bool) -> tuple[int, int] | None:
+    """Keys of R and S whose tuples match, or do not, if there are any such among some keys."""
+    tuples = [SimpleNamespace(key=key, key2=key) for key in some_keys()]
+    return next(((r.key, s.key) for r in tuples for s in tuples if PARAMETERS.predicate.holds(r, s) == matching), None)
+
+
+def plain_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
+    """Arrivals with these keys, all at the same time."""
+    return Arrivals(
+        stream=streams,
+        key=keys,
+        key2=keys if "key2" in PARAMETERS.predicate.fields else None,
+        time=[0] * len(keys) if PARAMETERS.span is not None else None,
+    )
+
+
+MATCHING, DIFFERING = keys_of_pair(matching=True), keys_of_pair(matching=False)
+
+
+class Feeder:
+    """Offers arrivals in their order: one at a time, or an R tuple and the S tuple after it together.
+
+    Attributes
+    ----------
+    taken
+        How many arrivals the design has taken.
+    kept
+        The numbers of those that it did not discard.
+    stopped
+        Offer nothing new from now on.
+    """
+
+    def __init__(self, dut: Dut, arrivals: Arrivals, stalls: str):
+        self._dut = dut
+        self._tuples = [_tuple(row, number) for number, row in enumerate(arrivals.rows())]
+        self._sides = [SIDES[stream] for stream in arrivals.stream]
+        self._willing = STALLS[stalls]()
+        self._offered: list[int] = []
+        self.taken = 0
+        self.kept: list[int] = []
+        self.stopped = False
+        dut.attach(self)
+
+    @property
+    def done(self) -> bool:
+        return not self._offered and (self.stopped or self.taken == len(self._tuples))
+
+    def drive(self) -> None:
+        for _ in range(2):
+            following = self.taken + len(self._offered)
+            if not self.stopped and following < len(self._tuples) and self._may_offer(following):
+                self._offered.append(following)
+                self._dut[f"i_{self._sides[following]}__payload"] = self._tuples[following]
+        offered = {self._sides[number] for number in self._offered}
+        for side in SIDES:
+            self._dut[f"i_{side}__valid"] = side in offered
+
+    def _may_offer(self, number: int) -> bool:
+        """Of two that are taken in one cycle R counts as the earlier one."""
+        in_order = not self._offered or (self._sides[self._offered[-1]], self._sides[number]) == ("r", "s")
+        return in_order and next(self._willing)
+
+    def sample(self) -> None:
+        ready = [number for number in self._offered if self._dut[f"i_{self._sides[number]}__ready"]]
+        assert ready == self._offered[: len(ready)], "a tuple was taken before the one that arrived earlier"
+        if not self._dut["discarding"]:
+            self.kept += ready
+        self.taken += len(ready)
+        self._offered = self._offered[len(ready) :]
+
+
+def _tuple(row: Row, number: int) -> Tuple:
+    fields = {"key": row.key, "key2": row.key2, "time": row.time, "payload": number % (1 << PARAMETERS.payload_width)}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+class Run:
+    """One run from a reset to the drained design, and the comparison with the reference."""
+
+    def __init__(self, dut: Dut, arrivals: Arrivals, source: str = "none", sink: str = "none"):
+        self._dut, self._arrivals = dut, arrivals
+        self.feeder = Feeder(dut, arrivals, source)
+        self.out = Sink(dut, "o_result", sink)
+
+    async def finish(self) -> None:
+        dut = self._dut
+        await self._until(lambda: self.feeder.done)
+        dut["drain"] = 1
+        await self._until(lambda: dut["drained"])
+        came, dropped, overflows = len(self.out.items), dut["dropped"], dut["overflows"]
+        cocotb.log.info("%d tuples, %d results, %d dropped, %d overflows", self.feeder.taken, came, dropped, overflows)
+        kept = self._arrivals[self.feeder.kept]
+        assert_same(self.out.items, self._expected(kept))
+        assert dropped == self.feeder.taken - len(kept), "the count of dropped tuples is wrong"
+        assert not dropped or PARAMETERS.on_full == "drop", "tuples were dropped"
+        assert overflows == count_overflows(kept, WINDOWS), "the count of overflows is wrong"
+        for _ in range(30):
+            await dut.cycle()
+            assert dut["drained"], "drained went down again"
+        assert len(self.out.items) == came, "a result came after all had been drained"
+
+    def _expected(self, kept: Arrivals) -> list[Tuple]:
+        tuples = [_tuple(row, number) for row, number in zip(kept.rows(), self.feeder.kept, strict=True)]
+        pairs = window_join(kept, PARAMETERS.predicate, WINDOWS)
+        return [joined(self._dut, tuples[r], tuples[s]) for r, s in pairs]
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        """Run until ``condition`` holds; the design may rest for as long as it says, no longer."""
+        rest, moved = 0, (0, 0)
+        while not condition():
+            await self._dut.cycle()
+            now = self.feeder.taken, len(self.out.items)
+            rest, moved = (rest + 1 if now == moved else 0), now
+            assert rest <= PARAMETERS.patience + LONGEST_STALL, f"the design is stuck after {now} tuples and results"
+
+
+#: Cycles for which a stall pattern may keep everything still.
+LONGEST_STALL = 300
+
+
+@cocotb.test
+@cocotb.parametrize(source=list(STALLS), sink=["random", "one_in_n", "blocks"])
+async def is_exact_whatever_stalls(top, source, sink):
+    dut = Dut(top)
+    await dut.reset()
+    await Run(dut, make_arrivals(random_streams(LENGTH), some_keys()), source, sink).finish()
+
+
+@cocotb.test
+async def is_exact_where_all_keys_are_equal(top):
+    dut = Dut(top)
+    for sink in ("none", "random"):
+        await dut.reset()
+        await Run(dut, make_arrivals(random_streams(LENGTH), [GREATEST // 2]), "none", sink).finish()
+
+
+@cocotb.test
+async def is_exact_at_both_ends_of_the_keys(top):
+    dut = Dut(top)
+    await dut.reset()
+    await Run(dut, make_arrivals(random_streams(LENGTH), [0, GREATEST]), "random", "random").finish()
+
+
+@cocotb.test
+async def is_exact_for_long_bursts_of_one_stream(top):
+    dut = Dut(top)
+    await dut.reset()
+    burst = max(PARAMETERS.windows) + 3
+    streams = [stream for stream in (0, 1, 0, 1) for _ in range(burst)]
+    await Run(dut, make_arrivals(streams, some_keys()), "none", "random").finish()
+
+
+@cocotb.test
+@cocotb.parametrize(stream=[0, 1])
+async def finds_nothing_in_one_stream_alone(top, stream):
+    dut = Dut(top)
+    await dut.reset()
+    run = Run(dut, make_arrivals([stream] * LENGTH, some_keys()))
+    await run.finish()
+    assert run.out.items == []
+
+
+@cocotb.test
+async def finds_nothing_in_an_empty_input(top):
+    dut = Dut(top)
+    await dut.reset()
+    await Run(dut, make_arrivals([], some_keys())).finish()
+
+
+@cocotb.test(skip=MATCHING is None)
+@cocotb.parametrize(first=[0, 1])
+async def finds_a_lone_pair(top, first):
+    """Nothing else keeps the design busy: it must not count itself drained before the two have met."""
+    dut = Dut(top)
+    await dut.reset()
+    run = Run(dut, plain_arrivals([first, 1 - first], [MATCHING[first], MATCHING[1 - first]]))
+    await run.finish()
+    assert len(run.out.items) == 1
+
+
+@cocotb.test
+@cocotb.parametrize(cycles=[3, 40, 160])
+async def forgets_everything_on_reset(top, cycles):
+    """Even in the middle of a drain: no tuple and no result of before the reset shows."""
+    dut = Dut(top)
+    await dut.reset()
+    Run(dut, make_arrivals(random_streams(LENGTH), some_keys()[:3]), "none", "random")
+    await dut.cycles(cycles)
+    dut["drain"] = 1
+    await dut.cycles(cycles // 3)
+    await dut.reset(cycles=1)
+    await Run(dut, make_arrivals(random_streams(LENGTH), some_keys()[:3]), "random", "random").finish()
+
+
+@cocotb.test(skip=MATCHING is None or DIFFERING is None)
+@cocotb.parametrize(matching=[8, 24])
+async def keeps_results_that_wait_for_long(top, matching):
+    """Some results wait for a blocked output while many tuples without a match pass by."""
+    dut = Dut(top)
+    await dut.reset()
+    keys = [*MATCHING] * matching + [*DIFFERING] * LENGTH
+    run = Run(dut, plain_arrivals([0, 1] * (matching + LENGTH), keys))
+    run.out.blocked = True
+    await dut.cycles(LENGTH + LONGEST_STALL)
+    run.out.blocked = False
+    await run.finish()
+
+
+@cocotb.test(skip=MATCHING is None)
+async def holds_back_while_the_output_is_blocked(top):
+    """Results wait, valid, until the queues are full; then the design holds tuples back, or drops them."""
+    dut = Dut(top)
+    await dut.reset()
+    run = Run(dut, plain_arrivals([0, 1] * 10_000, [*MATCHING] * 10_000))
+    run.out.blocked = True
+    halted = 0
+    while halted < LONGEST_STALL:
+        assert not run.feeder.done, "it takes all that comes, and no result leaves"
+        await dut.cycle()
+        halted = halted + 1 if dut["halted"] else 0
+    assert dut["o_result__valid"], "no result waits at the output"
+    taken = run.feeder.taken
+    await dut.cycles(50)
+    if PARAMETERS.on_full == "drop":
+        assert dut["dropped"] > 0, "nothing is dropped"
+    else:
+        assert run.feeder.taken == taken, "tuples enter although it is halted"
+    run.feeder.stopped = True
+    run.out.blocked = False
+    await run.finish()

@@ -1,0 +1,25 @@
+"""What the result of two tuples looks like."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from streamjoin.sim.benches.dut import Dut
+
+Tuple = dict[str, int]
+
+
+def joined(dut: Dut, r: Tuple, s: Tuple) -> Tuple:
+    """The result that ``dut`` must give for these two: ``key_r`` is r's key, and a lone ``key`` is both tuples'."""
+    result = {}
+    for name in dut.field_names("o_result__payload"):
+        field, _, side = name.rpartition("_")
+        result[name] = {"r": r, "s": s}[side][field] if field else r[name]
+    return result
+
+
+def assert_same(came: Iterable[Tuple], expected: Iterable[Tuple]) -> None:
+    """Both hold the same results, each as often, in any order."""
+    came, expected = (Counter(tuple(result.items()) for result in results) for results in (came, expected))
+    missing, extra = expected - came, came - expected
+    assert not missing, f"{missing.total()} of {expected.total()} results are missing, such as {next(iter(missing))}"
+    assert not extra, f"{extra.total()} results are wrong or repeated, such as {next(iter(extra))}"

@@ -1,0 +1,91 @@
+"""Bench of the queue: order, room, speed, and the promise of ``almost_full``."""
+
+import cocotb
+
+from streamjoin.sim.benches.dut import CASES, Dut
+from streamjoin.sim.benches.streams import STALLS, Sink, Source, random_items
+
+
+class Level:
+    """Counts what is inside, and checks in every cycle all that depends on nothing else."""
+
+    def __init__(self, dut: Dut, depth: int, margin: int):
+        self._dut, self._depth, self._margin = dut, depth, margin
+        self.items = 0
+        dut.attach(self)
+
+    def drive(self) -> None:
+        pass
+
+    def sample(self) -> None:
+        dut = self._dut
+        assert dut["i__ready"] == (self.items < self._depth), f"ready is wrong with {self.items} items"
+        assert dut["o__valid"] == (self.items > 0), f"valid is wrong with {self.items} items"
+        room = self._depth - self.items
+        assert dut["almost_full"] == (room <= self._margin), f"almost_full is wrong with room for {room}"
+        self.items += dut["i__valid"] & dut["i__ready"]
+        self.items -= dut["o__valid"] & dut["o__ready"]
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES), source=list(STALLS), sink=["none", "random", "blocks"])
+async def keeps_order(top, case, source, sink):
+    dut = Dut(top, case)
+    await dut.reset()
+    items = random_items(150)
+    Source(dut, "i", items, source)
+    out = Sink(dut, "o", sink)
+    Level(dut, **CASES[case])
+    await dut.until(lambda: len(out.items) >= len(items), within=20_000)
+    await dut.cycles(5)
+    assert out.items == items
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES))
+async def passes_at_full_speed(top, case):
+    dut = Dut(top, case)
+    await dut.reset()
+    source = Source(dut, "i", random_items(50))
+    out = Sink(dut, "o")
+    await dut.until(lambda: len(out.items) == 50, within=200)
+    interval = 1 if CASES[case]["depth"] > 1 else 2
+    assert out.taken == [1 + interval * n for n in range(50)]
+    assert source.taken == [interval * n for n in range(50)]
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES))
+async def warns_in_time(top, case):
+    """A source that never looks at ready, and sends exactly ``margin`` items after the warning, loses nothing."""
+    dut = Dut(top, case)
+    await dut.reset()
+    out = Sink(dut, "o")
+    out.blocked = True
+    items = random_items(CASES[case]["depth"] + 1)
+    sent = after_warning = 0
+    while after_warning < CASES[case]["margin"] or not dut["almost_full"]:
+        after_warning += dut["almost_full"]
+        dut["i__valid"], dut["i__payload"] = 1, items[sent]
+        sent += 1
+        await dut.cycle()
+    dut["i__valid"] = 0
+    out.blocked = False
+    await dut.cycles(sent + 5)
+    assert out.items == items[:-1]
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES))
+async def forgets_on_reset(top, case):
+    dut = Dut(top, case)
+    await dut.reset()
+    Source(dut, "i", random_items(3))
+    await dut.cycles(4)
+    await dut.reset(cycles=1)
+    items = random_items(10)
+    Source(dut, "i", items)
+    out = Sink(dut, "o", "random")
+    Level(dut, **CASES[case])
+    await dut.until(lambda: len(out.items) >= 10, within=200)
+    assert out.items == items

