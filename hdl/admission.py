@@ -31,6 +31,10 @@ class Admission(Part):
     until the last of them must have shown in ``busy``, and until ``busy`` is down. From then on ``drained`` is up;
     only a reset makes the gate take tuples again.
 
+    Most slots of a long window that was never filled are empty, and cores that compare for thousands of cycles a step
+    would compare nothing. With ``glance`` the gate looks, before each step but the first, whether ``moving`` says that
+    any tuple is about to enter another core, and lets the cores skip the comparisons if not.
+
     Parameters
     ----------
     pairing
@@ -43,13 +47,15 @@ class Admission(Part):
         Which stream (``"r"`` or ``"s"``) to push while draining, and how far.
     settle
         Cycles after which the effect of a command shows in ``busy``.
+    glance
+        Cycles after which the effect of a command shows in ``moving``; ``None`` to compare in every step.
 
     Members
     -------
     i_r, i_s
         Tuples in.
-    halt, busy
-        From the cores: stop; there is still something inside.
+    halt, busy, moving
+        From the cores: stop; there is still something inside; the next step takes a tuple into another core.
     command
         For all cores, one cycle after the transfer that caused it.
     r, s
@@ -58,7 +64,17 @@ class Admission(Part):
         As described above.
     """
 
-    def __init__(self, pairing: Pairing, pace: Pace, *, on_full: str, drain_stream: str, drain_steps: int, settle: int):
+    def __init__(
+        self,
+        pairing: Pairing,
+        pace: Pace,
+        *,
+        on_full: str,
+        drain_stream: str,
+        drain_steps: int,
+        settle: int,
+        glance: int | None = None,
+    ):
         if on_full not in ON_FULL:
             raise ValueError(f"on_full is one of {', '.join(ON_FULL)}, not {on_full!r}")
         paces = (pace.r, pace.s, pace.both)
@@ -69,12 +85,14 @@ class Admission(Part):
         self._drain_stream = drain_stream
         self._drain_steps = drain_steps
         self._settle = settle
+        self._glance = glance
         super().__init__(
             {
                 "i_r": In(pairing.tuples),
                 "i_s": In(pairing.tuples),
                 "halt": In(1),
                 "busy": In(1),
+                "moving": In(1),
                 "command": Out(COMMAND),
                 "r": Out(pairing.slot),
                 "s": Out(pairing.slot),
@@ -93,7 +111,8 @@ class Admission(Part):
         enter = Signal(COMMAND)
         taking = Signal(init=1)
         open_ = Signal()
-        cadence = self._cadence(m, enter)
+        cost = Signal(range(max(self._pace.r, self._pace.s, self._pace.both, self._glance or 0) + 1))
+        cadence = self._cadence(m, enter, cost)
         m.d.comb += [open_.eq(cadence & ~self.halt), enter.run.eq(~self.halt)]
         m.d.sync += self.command.eq(enter)
 
@@ -112,6 +131,7 @@ class Admission(Part):
             m.d.sync += self.dropped.eq(self.dropped + sum(lost))
 
         steps = Signal(range(self._drain_steps + 1), init=self._drain_steps)
+        looked = Signal()
         settling = Signal(range(self._settle + 1), init=self._settle)
         with m.FSM():
             with m.State("TAKE"):
@@ -124,7 +144,13 @@ class Admission(Part):
                         m.next = "SETTLE"
                     with m.Else():
                         m.d.comb += enter[f"enter_{self._drain_stream}"].eq(1)
-                        m.d.sync += steps.eq(steps - 1)
+                        m.d.sync += [steps.eq(steps - 1), looked.eq(1)]
+                        if self._glance is not None:
+                            comparing = max(getattr(self._pace, self._drain_stream), self._glance)
+                            m.d.comb += [
+                                enter.skip.eq(looked & ~self.moving),
+                                cost.eq(Mux(enter.skip, self._glance, comparing)),
+                            ]
             with m.State("SETTLE"):
                 with m.If(settling != 0):
                     m.d.sync += settling.eq(settling - 1)
@@ -134,15 +160,15 @@ class Admission(Part):
                 m.d.comb += self.drained.eq(1)
         return m
 
-    def _cadence(self, m, enter):
-        """A bit that is up when the cores' pace allows the next command."""
+    def _cadence(self, m, enter, cost):
+        """A bit that is up when the cores' pace allows the next command; ``cost`` is that of the one that enters."""
         pace = self._pace
+        m.d.comb += cost.eq(Mux(enter.enter_r, Mux(enter.enter_s, pace.both, pace.r), pace.s))
         if pace == Pace(1, 1, 1):
             return 1
-        ahead = Signal(range(max(pace.r, pace.s, pace.both)))
+        ahead = Signal.like(cost)
         at_once = Signal(init=1)
         with m.If(enter.enter_r | enter.enter_s):
-            cost = Mux(enter.enter_r, Mux(enter.enter_s, pace.both, pace.r), pace.s)
             m.d.sync += [ahead.eq(cost - 1), at_once.eq(0)]
         with m.Elif(~self.halt & ~at_once):
             m.d.sync += [ahead.eq(ahead - 1), at_once.eq(ahead == 1)]

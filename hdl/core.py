@@ -8,8 +8,9 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.part import Part
 
-#: What all cores are told in every cycle: whether to move on at all, and which streams a tuple enters.
-COMMAND = data.StructLayout({"run": 1, "enter_r": 1, "enter_s": 1})
+#: What all cores are told in every cycle: whether to move on at all, which streams a tuple enters, and whether they
+#: may shift without comparing because all that enters any core are empty slots.
+COMMAND = data.StructLayout({"run": 1, "enter_r": 1, "enter_s": 1, "skip": 1})
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class JoinCore(Part):
     over its neighbour's oldest tuple, all do.
 
     Subclasses say how long they work on a command (``pace``) and how many cycles may pass between the last cycle of
-    work and its results being visible in ``busy`` (``latency``).
+    work and its results being visible in ``busy`` (``latency``). Those that work for long on a command say how long it
+    takes until the slots that move next are settled (``glance``); they then get commands to ``skip`` the comparisons
+    while draining.
 
     Parameters
     ----------
@@ -60,6 +63,9 @@ class JoinCore(Part):
     busy
         Pairs are waiting inside.
     """
+
+    #: Cycles from a command to ``o_r`` and ``o_s`` being settled again; ``None`` if nothing would be gained by it.
+    glance: int | None = None
 
     def __init__(self, pairing: Pairing, *, segment_r: int, segment_s: int):
         if min(segment_r, segment_s) < 1:

@@ -70,8 +70,9 @@ class LockStepJoin(Part):
         self._cores = cores
         self._fan = fan
         self._tree = lambda: MergingTree(pairing.result, len(cores), merger=merger, depth=merger_queue)
-        self._admission = lambda settle: Admission(
-            pairing, pace, on_full=on_full, drain_stream=drain_stream, drain_steps=drain_steps, settle=settle
+        self._drain_stream = drain_stream
+        self._admission = lambda **times: Admission(
+            pairing, pace, on_full=on_full, drain_stream=drain_stream, drain_steps=drain_steps, **times
         )
         super().__init__(
             {
@@ -95,7 +96,13 @@ class LockStepJoin(Part):
         m.submodules.tree = tree = self._tree()
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=self._fan)
         settle = commands.depth + cores[0].latency + busy.depth + 2
-        m.submodules.admission = gate = self._admission(settle)
+        glance = cores[0].glance
+        if glance is not None:
+            m.submodules.moving = moving = FanIn(len(cores), radix=self._fan)
+            m.d.comb += moving.i.eq(Cat(getattr(core, f"o_{self._drain_stream}").valid for core in cores))
+            glance += 1 + commands.depth + moving.depth
+        m.submodules.admission = gate = self._admission(settle=settle, glance=glance)
+        m.d.comb += gate.moving.eq(1 if glance is None else moving.o)
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(gate, port))
         m.d.comb += [

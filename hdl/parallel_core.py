@@ -83,20 +83,17 @@ class ParallelCore(JoinCore):
         head_s_before = Signal.like(head_s)
         waiting = data.StructLayout({"mask": self.segment_s + self.segment_r, "r": head_r.shape(), "s": head_s.shape()})
         found = Signal(waiting)
+        match_r = Cat(pairing.matches(self.i_r.tuple, s) for s in tuples_s)
+        match_s = Cat(pairing.matches(r, tuples_s[0]) for r in tuples_r)
+        hits_s = match_s & valid_r & newcomer_s.replicate(self.segment_r)
         m.d.sync += [
-            hits_r.eq(
-                Cat(
-                    newcomer_r & valid & pairing.matches(self.i_r.tuple, s)
-                    for valid, s in zip(valid_s, tuples_s, strict=True)
-                )
-            ),
+            hits_r.eq(match_r & valid_s & newcomer_r.replicate(self.segment_s)),
             newcomer_s.eq(command.enter_s & self.i_s.valid),
             head_s_before.eq(head_s),
+            found.mask.eq(Cat(hits_r, hits_s)),
+            found.r.eq(head_r),
+            found.s.eq(head_s_before),
         ]
-        hits_s = Cat(
-            newcomer_s & valid & pairing.matches(r, tuples_s[0]) for valid, r in zip(valid_r, tuples_r, strict=True)
-        )
-        m.d.sync += [found.mask.eq(Cat(hits_r, hits_s)), found.r.eq(head_r), found.s.eq(head_s_before)]
 
         m.submodules.matches = matches = Queue(waiting, self._match_queue, margin=self._margin)
         m.d.comb += [matches.i.p.eq(found), matches.i.valid.eq(found.mask.any())]

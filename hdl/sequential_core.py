@@ -16,7 +16,8 @@ class SequentialCore(JoinCore):
     State 4 goes on to state 5 if an R tuple entered: the R window shifts, and the tuple is compared with one S slot a
     cycle. State 6 goes on to state 7 if an S tuple entered: likewise, against R.
 
-    So a pair costs ``scan_r + scan_s + 5`` cycles, a lone R tuple ``scan_r + 5``, a lone S tuple ``scan_s + 5``.
+    So a pair costs ``scan_r + scan_s + 5`` cycles, a lone R tuple ``scan_r + 5``, a lone S tuple ``scan_s + 5``; a
+    command to skip the comparisons costs 6.
     Comparing is pipelined behind the state machine: a slot read in one cycle is compared in the next and is in the
     result queue one cycle later.
 
@@ -37,6 +38,8 @@ class SequentialCore(JoinCore):
     OVERHEAD = 5
     #: From the state machine's last cycle to the result queue: read, compare.
     latency = 2
+    #: States 1 to 4, the shift, and the read of the slot that is the oldest then.
+    glance = 7
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class SequentialCore(JoinCore):
         buffer_s = Signal(self.pairing.slot)
         valid_r = Signal()
         valid_s = Signal()
+        skip = Signal()
         index = Signal(range(max(self._scan_r, self._scan_s)))
         m.d.comb += [
             window_r.entering.eq(buffer_r),
@@ -85,9 +89,10 @@ class SequentialCore(JoinCore):
 
         def scan(entering, scanned, cycles, following):
             """Shift in the first cycle of the scan, go through the other window, then on to the next state."""
+            last = skip | (index == cycles - 1)
             m.d.comb += [entering.shift.eq(self.command.run & (index == 0)), scanned.scan.eq(1)]
             with m.If(self.command.run):
-                with m.If(index == cycles - 1):
+                with m.If(last):
                     m.d.sync += index.eq(0)
                     m.next = following
                 with m.Else():
@@ -97,7 +102,11 @@ class SequentialCore(JoinCore):
             with m.State("STATE0"):
                 m.next = "STATE1"
             with m.State("STATE1"):
-                m.d.sync += [valid_r.eq(self.command.enter_r), valid_s.eq(self.command.enter_s)]
+                m.d.sync += [
+                    valid_r.eq(self.command.enter_r),
+                    valid_s.eq(self.command.enter_s),
+                    skip.eq(self.command.skip),
+                ]
                 with m.If(self.command.run & (self.command.enter_r | self.command.enter_s)):
                     m.next = "STATE2"
             with m.State("STATE2"):
