@@ -109,7 +109,7 @@ def _in_words(summary: dict) -> str:
     latency = summary["latency_cycles"]
     lines = [
         f"{summary['design']}: {summary['tuples']} tuples, {summary['results']} results, {summary['cycles']} cycles",
-        f"  a cycle: {summary['tuples_per_cycle']:.4f} tuples, {summary['results_per_cycle']:.4f} results",
+        f"  a cycle: {summary['tuples_per_cycle']:.4g} tuples, {summary['results_per_cycle']:.4g} results",
         f"  {summary['stall_cycles']} cycles in which input waited, {summary['halted_cycles']} halted by full queues",
     ]
     if latency["min"] is not None:

@@ -22,6 +22,8 @@ from pyosys import libyosys
 from streamjoin.sim import shared_modules
 from streamjoin.sim.files import whole_file
 
+# A memory that starts with zeros everywhere, written word by word.
+_ZEROS = re.compile(r"^  initial begin\n((?:    (\w+)\[\d+\] = \d+'h0+;\n)+)  end\n", re.MULTILINE)
 # Yosys numbers the names it makes up through the life of the process.
 _MADE_UP_NAME = re.compile(r"\\\$\w+\$\S+:\d+:\S+\$\d+ ")
 
@@ -143,5 +145,14 @@ def _to_verilog(source: str) -> str:
             design.run_pass(f"tee -q {command}")
         verilog = after.read_text()
     verilog = verilog.partition("*/\n\n")[2]  # Yosys' own header tells which compiler built it
+    verilog = _ZEROS.sub(_as_loop, verilog)
     stable: dict[str, str] = {}
     return _MADE_UP_NAME.sub(lambda match: stable.setdefault(match[0], f"\\$auto${len(stable) + 1} "), verilog)
+
+
+def _as_loop(zeros: re.Match) -> str:
+    """The same start values in two lines: a memory of thousands of words would take a compiler minutes to read."""
+    words, name = zeros[1].count("\n"), zeros[2]
+    index = f"{name}_word"
+    loop = f"for ({index} = 0; {index} < {words}; {index} = {index} + 1) {name}[{index}] = 0;"
+    return f"  integer {index};\n  initial {loop}\n"
