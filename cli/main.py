@@ -14,7 +14,7 @@ from streamjoin.hdl.parameters import ParameterError
 from streamjoin.sim.cache import CacheError
 from streamjoin.sim.files import InputError
 from streamjoin.sim.model import DesignError
-from streamjoin.sim.verilate import ToolError
+from streamjoin.sim.toolchain import ToolError
 
 COMMANDS = {"designs": designs, "verilog": verilog, "sim": sim, "cocotb": cocotb}
 

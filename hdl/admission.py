@@ -107,14 +107,20 @@ class Admission(Part):
         m = Module()
         ports = {"r": self.i_r, "s": self.i_s}
         slots = {"r": self.r, "s": self.s}
-        # What enters in this cycle; the command follows in the next.
-        enter = Signal(COMMAND)
+        # What happens in this cycle; the command follows in the next.
+        enter = {name: Signal(name=f"enter_{name}") for name in ports}
+        skip = Signal()
         taking = Signal(init=1)
         open_ = Signal()
         cost = Signal(range(max(self._pace.r, self._pace.s, self._pace.both, self._glance or 0) + 1))
         cadence = self._cadence(m, enter, cost)
-        m.d.comb += [open_.eq(cadence & ~self.halt), enter.run.eq(~self.halt)]
-        m.d.sync += self.command.eq(enter)
+        m.d.comb += open_.eq(cadence & ~self.halt)
+        m.d.sync += [
+            self.command.run.eq(~self.halt),
+            self.command.enter_r.eq(enter["r"]),
+            self.command.enter_s.eq(enter["s"]),
+            self.command.skip.eq(skip),
+        ]
 
         for name, port in ports.items():
             taken = Signal(name=f"taken_{name}")
@@ -123,7 +129,7 @@ class Admission(Part):
                 taken.eq(taking & open_ & port.valid),
             ]
             with m.If(taken):
-                m.d.comb += enter[f"enter_{name}"].eq(1)
+                m.d.comb += enter[name].eq(1)
             m.d.sync += [slots[name].valid.eq(taken), slots[name].tuple.eq(port.p)]
         if self._drop:
             lost = [port.valid & port.ready & self.discarding for port in ports.values()]
@@ -143,13 +149,13 @@ class Admission(Part):
                     with m.If(steps == 0):
                         m.next = "SETTLE"
                     with m.Else():
-                        m.d.comb += enter[f"enter_{self._drain_stream}"].eq(1)
+                        m.d.comb += enter[self._drain_stream].eq(1)
                         m.d.sync += [steps.eq(steps - 1), looked.eq(1)]
                         if self._glance is not None:
                             comparing = max(getattr(self._pace, self._drain_stream), self._glance)
                             m.d.comb += [
-                                enter.skip.eq(looked & ~self.moving),
-                                cost.eq(Mux(enter.skip, self._glance, comparing)),
+                                skip.eq(looked & ~self.moving),
+                                cost.eq(Mux(skip, self._glance, comparing)),
                             ]
             with m.State("SETTLE"):
                 with m.If(settling != 0):
@@ -163,12 +169,12 @@ class Admission(Part):
     def _cadence(self, m, enter, cost):
         """A bit that is up when the cores' pace allows the next command; ``cost`` is that of the one that enters."""
         pace = self._pace
-        m.d.comb += cost.eq(Mux(enter.enter_r, Mux(enter.enter_s, pace.both, pace.r), pace.s))
+        m.d.comb += cost.eq(Mux(enter["r"], Mux(enter["s"], pace.both, pace.r), pace.s))
         if pace == Pace(1, 1, 1):
             return 1
         ahead = Signal.like(cost)
         at_once = Signal(init=1)
-        with m.If(enter.enter_r | enter.enter_s):
+        with m.If(enter["r"] | enter["s"]):
             m.d.sync += [ahead.eq(cost - 1), at_once.eq(0)]
         with m.Elif(~self.halt & ~at_once):
             m.d.sync += [ahead.eq(ahead - 1), at_once.eq(ahead == 1)]

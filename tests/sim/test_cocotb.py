@@ -8,7 +8,7 @@ from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import find
 from streamjoin.sim.bench_suite import COMPONENT_BENCHES, Bundle, run_component_bench, run_design_benches
 from streamjoin.sim.cocotb_runner import run_bench
-from streamjoin.sim.verilate import ToolError
+from streamjoin.sim.toolchain import ToolError
 
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamjoin.sim.model import DesignError, Model, Stalls, StuckError
-from streamjoin.sim.verilate import ToolError, build_library
+from streamjoin.sim.toolchain import ToolError
+from streamjoin.sim.verilate import build_library
 from streamjoin.sim.verilog import generate
 from tests.sim.toy import Slot, Toy, expected
 

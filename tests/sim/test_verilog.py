@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.registry import find
+from streamjoin.sim.simulate import design_verilog
 from streamjoin.sim.verilog import generate
 from tests.sim.toy import Toy
 
@@ -108,3 +111,12 @@ def test_a_name_that_verilog_cannot_bear():
     generate(component, "nested_loop")
     with pytest.raises(ValueError, match="'nested-loop' cannot name a Verilog module"):
         generate(component, "nested-loop")
+
+
+@pytest.mark.parametrize("scan", ["parallel", "sequential"])
+@pytest.mark.parametrize("on_full", ["stall", "drop"])
+def test_no_block_that_an_event_simulator_would_never_run(scan, on_full):
+    """A combinational block without inputs waits for a change that never comes, and its output stays undefined."""
+    design = find("handshake")
+    verilog = design_verilog(design, design.parameters.parse({"cores": 3, "scan": scan, "on_full": on_full}))
+    assert not re.search(r"always @\*\n\s+\S+ = \d+'[hbd]\w+;", verilog.text)
