@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     design, parameters = read_design(arguments)
-    report = run_design_benches(design.name, parameters, arguments.simulator, arguments.waves, arguments.seed)
+    report = run_design_benches(design, parameters, arguments.simulator, arguments.waves, arguments.seed)
     print(f"{design.name} on {arguments.simulator}: {report.passed} tests passed, {report.failed} failed")
     if report.failures:
         print(f"streamjoin: failed: {', '.join(report.failures)}; see {report.log}", file=sys.stderr)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from streamjoin.cli.errors import guarded
 from streamjoin.hdl.registry import find
 from streamjoin.report.match_rate import draw_throughput
 from streamjoin.sim.match_rate import measure
@@ -48,7 +49,7 @@ def main() -> int:
         ),
     }
     series = {
-        name: measure(each, RATES, lambda rate: 20_000 if rate < 0.1 else 4_000)
+        name: measure(each, RATES, lambda rate: 40_000 if rate < 0.1 else 4_000)
         for name, each in tqdm(contenders.items(), unit=" designs", disable=None, leave=False)
     }
     if not all(point.exact for points in series.values() for point in points):
@@ -59,15 +60,18 @@ def main() -> int:
 
     for name, points in series.items():
         print(f"  {name}: {points[0].tuples_per_cycle:.3f} tuples a cycle without matches")
-    print(f"""
-Where to look next
-  {picture}         throughput against match rate
-  {FOLDER}/handshake.v           the Verilog; handshake.json beside it says how to speak to it
-  .venv/bin/streamjoin designs        every design and its parameters
-  .venv/bin/streamjoin sim handshake -p cores=64 -p window=512 --tuples 100000 --match-rate 0.001
-  README.md, docs/                    how it works, and what it is held to""")
+    next_steps = {
+        picture: "throughput against match rate",
+        FOLDER / "handshake.v": "the Verilog; handshake.json beside it says how to speak to it",
+        ".venv/bin/streamjoin designs": "every design and its parameters",
+        ".venv/bin/streamjoin sim handshake -p cores=64 -p window=512 --tuples 100000 --match-rate 0.0005": "",
+        "README.md, docs/": "how it works, and what it is held to",
+    }
+    print("\nWhere to look next")
+    for what, why in next_steps.items():
+        print(f"  {what!s:32} {why}".rstrip())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

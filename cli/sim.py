@@ -10,9 +10,9 @@ from tqdm import tqdm
 from streamjoin.cli.arguments import add_design, file_of, read_design, share, whole
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.files import InputError, whole_file
+from streamjoin.sim.files import InputError, check_writable, whole_file
 from streamjoin.sim.model import Stalls
-from streamjoin.sim.simulate import Simulation, Simulator
+from streamjoin.sim.simulate import Simulation, Simulator, check_widths
 from streamjoin.sim.tables import read_arrivals, write_results
 from streamjoin.sim.workload import Workload
 
@@ -40,6 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("input_stalls", "output_stalls"):
         if getattr(arguments, name) == 1:
             raise InputError(f"--{name.replace('_', '-')} must be below 1, or nothing ever moves")
+    check_widths(parameters)
+    for path in (arguments.output, arguments.waves, None if arguments.json == "-" else arguments.json):
+        if path is not None:
+            check_writable(path)
     arrivals = _arrivals(arguments, parameters)
     simulator = Simulator.build(design, parameters, waves=arguments.waves)
     seed = arguments.seed or 0
@@ -81,7 +85,6 @@ def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arri
             arguments.input,
             parameters.streams,
             key_width=parameters.key_width,
-            payload_width=parameters.payload_width,
             two_keys="key2" in parameters.predicate.fields,
             timed=timed,
             time_width=parameters.time_width,

@@ -17,8 +17,8 @@ class Admission(Part):
     Both inputs share one ``ready``. So whatever waits at the gate enters together, R before S, and the order in which
     tuples are accepted, with R first within a cycle, is the arrival order that decides the result.
 
-    The gate opens in the first cycle after the cores' pace allows it. While ``halt`` is up (some queue is almost
-    full) nothing moves: the gate stays shut, its clock for the pace stands still, and the cores are told not to run,
+    The gate opens in the first cycle after the cores' pace allows it. While ``halt`` is up (some core asks for it)
+    nothing moves: the gate stays shut, its clock for the pace stands still, and the cores are told not to run,
     so cores and gate agree on the time without ever talking about it.
 
     With ``on_full="drop"`` tuples that arrive during a halt are taken and thrown away: ``discarding`` is up in the
@@ -80,6 +80,8 @@ class Admission(Part):
         paces = (pace.r, pace.s, pace.both)
         if max(paces) > 1 and min(paces) < 2:
             raise ValueError(f"a pace is one cycle for all commands or at least two for each, not {pace}")
+        if glance is not None and max(paces) == 1:
+            raise ValueError("cores that take a command in every cycle leave no time to glance: give none")
         self._pace = pace
         self._drop = on_full == "drop"
         self._drain_stream = drain_stream

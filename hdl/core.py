@@ -33,8 +33,8 @@ class JoinCore(Part):
     All cores get the same commands in the same cycles and so stay in step: in each cycle in which one of them takes
     over its neighbour's oldest tuple, all do.
 
-    Subclasses say how long they work on a command (``pace``) and how many cycles may pass between the last cycle of
-    work and its results being visible in ``busy`` (``latency``). Those that work for long on a command say how long it
+    Subclasses say how long they work on a command (``pace``) and how many cycles after work its results are in a queue
+    at the latest (``latency``); ``busy`` is up by then. Those that work for long on a command say how long it
     takes until the slots that move next are settled (``glance``); they then get commands to ``skip`` the comparisons
     while draining.
 
@@ -44,6 +44,8 @@ class JoinCore(Part):
         Layouts and join condition.
     segment_r, segment_s
         Places in the segment for tuples of either stream, at least one each.
+    reaction
+        Cycles of work that still follow after ``full`` goes up.
 
     Members
     -------
@@ -67,12 +69,13 @@ class JoinCore(Part):
     #: Cycles from a command to ``o_r`` and ``o_s`` being settled again; ``None`` if nothing would be gained by it.
     glance: int | None = None
 
-    def __init__(self, pairing: Pairing, *, segment_r: int, segment_s: int):
+    def __init__(self, pairing: Pairing, *, segment_r: int, segment_s: int, reaction: int):
         if min(segment_r, segment_s) < 1:
             raise ValueError(f"a core needs room for a tuple of each stream, not {segment_r} and {segment_s}")
         self.pairing = pairing
         self.segment_r = segment_r
         self.segment_s = segment_s
+        self.reaction = reaction
         super().__init__(
             {
                 "command": In(COMMAND),

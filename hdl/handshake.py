@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from streamjoin.hdl.lock_step import LockStepJoin, reaction
-from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.lock_step import LockStepJoin, drain_step, reaction
+from streamjoin.hdl.merger import LEAST_QUEUE, MERGERS
 from streamjoin.hdl.parallel_core import ParallelCore
 from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
 from streamjoin.hdl.segment import SEGMENTS
@@ -46,8 +46,8 @@ class HandshakeParameters(JoinParameters):
                 "scan=parallel sees a whole segment at once, which a memory cannot show: "
                 "take storage=registers, or scan=sequential"
             )
-        if self.merger_queue < 2:
-            raise ParameterError(f"merger_queue must be at least 2, not {self.merger_queue}")
+        if self.merger_queue < LEAST_QUEUE:
+            raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {self.merger_queue}")
         if self.fan < 2:
             raise ParameterError(f"fan must be at least 2, not {self.fan}")
 
@@ -64,7 +64,7 @@ class HandshakeParameters(JoinParameters):
     @property
     def patience(self) -> int:
         # The longest silence is a drain without results: one stream pushed through all cores.
-        return min(self.windows) * self.pace.both + 1000
+        return min(self.windows) * drain_step(self.pace, SequentialCore.glance, self.cores, self.fan) + 1000
 
 
 class HandshakeJoin(LockStepJoin):

@@ -18,6 +18,11 @@ def reaction(cores: int, fan: int) -> int:
     return tree_depth(cores, fan) + 1 + tree_depth(cores, fan)
 
 
+def drain_step(pace: Pace, glance: int, cores: int, fan: int) -> int:
+    """At most so many cycles between two steps of a drain: the pace, or the time it takes to see what moves next."""
+    return max(pace.r, pace.s, pace.both, glance + reaction(cores, fan))
+
+
 class LockStepJoin(Part):
     """A window join of R and S in which all cores move in the same cycle.
 
@@ -33,8 +38,9 @@ class LockStepJoin(Part):
     enters that core again, and once parted they never share another. If the earlier one has left the chain before
     the later one enters, they never meet. So pairs are exactly those of the contract, whatever the segments' lengths.
 
-    Why it cannot deadlock. Cores halt only while a queue is almost full. Queues drain through the merging tree into
-    the output and wait for nothing else; so with an output that keeps taking results every halt ends.
+    Why it cannot deadlock. Cores halt only while a queue is almost full, or while matches wait for room in one. Queues
+    drain through the merging tree into the output and wait for nothing else; so with an output that keeps taking
+    results every halt ends.
 
     Why the clock does not depend on the number of cores. Cores talk to their neighbours; what concerns all of them
     goes through registered trees, and the cores' queues have room for what still comes meanwhile.
@@ -66,6 +72,8 @@ class LockStepJoin(Part):
         merger_queue: int,
         fan: int,
     ):
+        if any(core.reaction != reaction(len(cores), fan) for core in cores):
+            raise ValueError(f"cores of this chain must be made for a reaction of {reaction(len(cores), fan)} cycles")
         self.pairing = pairing
         self._cores = cores
         self._fan = fan
@@ -100,7 +108,7 @@ class LockStepJoin(Part):
         if glance is not None:
             m.submodules.moving = moving = FanIn(len(cores), radix=self._fan)
             m.d.comb += moving.i.eq(Cat(getattr(core, f"o_{self._drain_stream}").valid for core in cores))
-            glance += 1 + commands.depth + moving.depth
+            glance += reaction(len(cores), self._fan)
         m.submodules.admission = gate = self._admission(settle=settle, glance=glance)
         m.d.comb += gate.moving.eq(1 if glance is None else moving.o)
         for port in ("i_r", "i_s"):

@@ -7,6 +7,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 
+#: The smallest queue: with less, one merger could not pass a result every cycle and the other could never read two.
+LEAST_QUEUE = 2
+
 
 class _TwoInOneOut(Part):
     """The interface that both mergers share.
@@ -21,12 +24,9 @@ class _TwoInOneOut(Part):
         Something is inside.
     """
 
-    #: The smallest queue with which the merger works.
-    least_depth: int
-
     def __init__(self, shape, depth: int):
-        if depth < self.least_depth:
-            raise ValueError(f"this merger needs a queue of at least {self.least_depth} results, not {depth}")
+        if depth < LEAST_QUEUE:
+            raise ValueError(f"a merger needs a queue of at least {LEAST_QUEUE} results, not {depth}")
         self.shape = shape
         self.depth = depth
         super().__init__({"i": In(stream.Signature(shape)).array(2), "o": Out(stream.Signature(shape)), "busy": Out(1)})
@@ -38,8 +38,6 @@ class Merger(_TwoInOneOut):
     A result leaves one cycle after it entered, or as much later as the queue behind it is filled. Taking turns means
     that neither input waits for more than one result of the other.
     """
-
-    least_depth = 2
 
     def elaborate(self, platform):
         m = Module()
@@ -70,8 +68,6 @@ class ThreeStateMerger(_TwoInOneOut):
     room for two, so states 2 and 3 never wait; with a queue of 2 that means that it waits for both to have left, and
     passes two results in six cycles.
     """
-
-    least_depth = 2
 
     def elaborate(self, platform):
         m = Module()

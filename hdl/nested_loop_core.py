@@ -23,8 +23,6 @@ class NestedLoopCore(JoinCore):
         ``"registers"`` or ``"memory"``.
     queue
         Results that may wait for each process before the core asks for a halt.
-    reaction
-        Cycles of work that still follow after ``full`` goes up.
     """
 
     #: Cycles of a command apart from the scan.
@@ -36,7 +34,7 @@ class NestedLoopCore(JoinCore):
         self._segment = lambda length: SEGMENTS[storage](pairing, length, max(segment_r, segment_s))
         self._margin = reaction + self.latency
         self._queue = queue + self._margin
-        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s)
+        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
 
     @classmethod
     def pace(cls, window_r: int, window_s: int) -> Pace:

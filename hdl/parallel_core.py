@@ -28,7 +28,7 @@ class ParallelCore(JoinCore):
     waited so long that its tuples are about to be overwritten; both leave room for the commands that still come.
     Serialising waits for nothing but the result queue, which drains towards the output: so ``full`` goes down again.
 
-    Cost. One cycle a command; one cycle a result. A pair is in the result queue five cycles after the command if
+    Cost. One cycle a command; one cycle a result. A pair leaves the core seven cycles after the command if
     nothing else waits.
 
     Parameters
@@ -37,14 +37,12 @@ class ParallelCore(JoinCore):
         Masks that may wait before the core asks for a halt.
     queue
         Results that may wait for the merging tree.
-    reaction
-        Commands that still follow after ``full`` goes up.
     """
 
     #: From a command to its mask being in the match queue.
     latency = 3
     PACE = Pace(r=1, s=1, both=1)
-    #: From the choice of a bit to its result being in the queue: address, read.
+    #: From the choice of a bit to its result at the queue: address, read.
     _READ = 2
 
     def __init__(
@@ -57,7 +55,7 @@ class ParallelCore(JoinCore):
         self._grace = self._margin + self._READ + 1
         longest = max(segment_r, segment_s)
         self._history = 1 << ceil_log2(longest + self._grace + 2 * match_queue)
-        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s)
+        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
 
     def elaborate(self, platform):
         m = Module()

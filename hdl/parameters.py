@@ -4,6 +4,8 @@ import dataclasses
 import types
 import typing
 
+from amaranth.hdl import Signal
+
 from streamjoin.hdl.admission import ON_FULL
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.reference.predicates import Predicate, parse_predicate
@@ -48,8 +50,20 @@ class JoinParameters:
                 raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {value!r}")
             if field.type is int and not (isinstance(value, int) and value >= 1):
                 raise ParameterError(f"{field.name} must be a whole number from 1 up, not {value!r}")
+        self._check_predicate()
         if self.span is not None and not 1 <= self.span <= 1 << self.time_width:
             raise ParameterError(f"span must lie between 1 and 2^time_width = {1 << self.time_width}, not {self.span}")
+
+    def _check_predicate(self) -> None:
+        """A user's own predicate is any Python function: see that it becomes gates before anything is built."""
+        pairing = Pairing(self.predicate)
+        try:
+            pairing.matches(Signal(pairing.tuple), Signal(pairing.tuple))
+        except Exception as error:
+            raise ParameterError(
+                f"predicate {self.predicate.spec!r} cannot become gates ({error}): return one expression of r.key and "
+                "s.key with == != < <= + - & | and parentheses, without and, or, not and chained comparisons"
+            ) from error
 
     @property
     def windows(self) -> tuple[int, ...]:

@@ -30,8 +30,6 @@ class SequentialCore(JoinCore):
         ``"registers"`` or ``"memory"``.
     queue
         Results that may wait here before the core asks for a halt.
-    reaction
-        Cycles of work that still follow after ``full`` goes up.
     """
 
     #: States of a command apart from the two scans: 1, 2, 3, 4 and 6.
@@ -58,7 +56,7 @@ class SequentialCore(JoinCore):
         self._scan_s = scan_s
         self._margin = reaction + self.latency
         self._queue = queue + self._margin
-        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s)
+        super().__init__(pairing, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
 
     @classmethod
     def pace(cls, scan_r: int, scan_s: int) -> Pace:

@@ -1,5 +1,6 @@
 """The picture of throughput against match rate."""
 
+from itertools import cycle
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ def draw_throughput(series: dict[str, list[Point]], title: str, path: Path) -> N
 
     everywhere = max(series.values(), key=len)
     line(everywhere, lambda point: point.limit, color="#d3d1cb", linewidth=7, solid_capstyle="round")
-    for (name, points), colour in zip(series.items(), _COLOURS, strict=False):
+    for (name, points), colour in zip(series.items(), cycle(_COLOURS), strict=False):
         line(points, lambda point: point.tuples_per_cycle, color=colour, marker="o", markersize=4)
         label(name, points[0].tuples_per_cycle, colour)
     label("limit: two tuples in and one result out a cycle", 2 * 1.3, "#787774")

@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
@@ -18,33 +16,15 @@ from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.parallel_core import ParallelCore
 from streamjoin.hdl.parameters import JoinParameters
 from streamjoin.hdl.queue import Queue
-from streamjoin.hdl.registry import find
+from streamjoin.hdl.registry import Design
 from streamjoin.hdl.segment import SEGMENTS
 from streamjoin.hdl.sequential_core import SequentialCore
 from streamjoin.reference.predicates import parse_predicate
-from streamjoin.sim import cache
+from streamjoin.sim.bundle import Bundle
 from streamjoin.sim.cocotb_runner import BenchReport, run_bench
 
 #: A variant of a component: its name, the component, and what the bench must know about it.
 Case = tuple[str, wiring.Component, dict]
-
-
-class Bundle(wiring.Component):
-    """Components side by side under one clock, each with its ports under its own name: several in one build."""
-
-    def __init__(self, components: dict[str, wiring.Component]):
-        self._components = components
-        super().__init__({name: Out(component.signature) for name, component in components.items()})
-
-    def elaborate(self, platform):
-        m = Module()
-        for name, component in self._components.items():
-            m.submodules[name] = component
-            inner = component.signature.flatten(component)
-            outer = component.signature.flatten(getattr(self, name))
-            for (_, member, port), (_, _, own) in zip(inner, outer, strict=True):
-                m.d.comb += port.eq(own) if member.flow == In else own.eq(port)
-        return m
 
 
 #: cocotb shows names of at most ten letters.
@@ -131,32 +111,19 @@ COMPONENT_BENCHES: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 def run_component_bench(
-    bench: str, *, simulator: str = "verilator", build_root: Path, seed: int = 1, waves: Path | None = None
+    bench: str, *, simulator: str = "verilator", seed: int = 1, waves: Path | None = None
 ) -> BenchReport:
     """Run one of the :data:`COMPONENT_BENCHES` with all its cases."""
     cases = list(COMPONENT_BENCHES[bench]())
     bundle = Bundle({name: component for name, component, _ in cases})
     settings = {"cases": {name: settings for name, _, settings in cases}}
-    options = {"simulator": simulator, "build_root": build_root, "seed": seed, "waves": waves}
-    return run_bench(bundle, f"{bench}_bench", bench, settings, **options)
-
-
-def design_bench(design: str, parameters: JoinParameters) -> tuple[wiring.Component, dict]:
-    """A whole design and the settings that the bench ``join`` wants to know of it."""
-    return find(design).component(parameters), {"design": design, "parameters": parameters.as_dict()}
+    return run_bench(bundle, f"{bench}_bench", bench, settings, simulator=simulator, seed=seed, waves=waves)
 
 
 def run_design_benches(
-    design: str,
-    parameters: JoinParameters,
-    simulator: str = "verilator",
-    waves: Path | None = None,
-    seed: int = 1,
-    *,
-    build_root: Path | None = None,
+    design: Design, parameters: JoinParameters, simulator: str = "verilator", waves: Path | None = None, seed: int = 1
 ) -> BenchReport:
-    """Run the bench ``join`` on a design with these parameters; builds are kept in the cache unless told otherwise."""
-    component, settings = design_bench(design, parameters)
-    options = {"simulator": simulator, "seed": seed, "waves": waves}
-    options["build_root"] = build_root or cache.directory() / "benches"
-    return run_bench(component, design.replace("-", "_"), "join", settings, **options)
+    """Run the bench ``join`` on a design with these parameters."""
+    settings = {"design": design.name, "parameters": parameters.as_dict()}
+    name = design.name.replace("-", "_")
+    return run_bench(design.component(parameters), name, "join", settings, simulator=simulator, seed=seed, waves=waves)

@@ -10,11 +10,13 @@ import json
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CHECKSUMS = "checksums.json"
+_KEPT_SECONDS = 30 * 24 * 3600  # entries that nobody has used for a month go when the next one is built
 
 
 class CacheError(RuntimeError):
@@ -60,6 +62,7 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
     path = root / key
     with _locked(root / f"{key}.lock"):
         if not _is_sound(path):
+            _remove_unused(root)
             _remove(path)
             # The lock makes the name ours; what a killed process left behind goes as well.
             partial = root / f"{key}.partial"
@@ -71,13 +74,16 @@ def entry(key: str, build: Callable[[Path], None]) -> Path:
                 partial.rename(path)
             finally:
                 _remove(partial)
+        (path / _CHECKSUMS).touch()  # when it was used last
     return path
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, wait: bool = True) -> Iterator[None]:
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed, or its process dies
+        fcntl.flock(
+            file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
+        )  # released when the file is closed, or its process dies
         yield
 
 
@@ -94,6 +100,14 @@ def _checksums(path: Path) -> dict[str, str]:
         for file in sorted(path.rglob("*"))
         if file.is_file() and file.name != _CHECKSUMS
     }
+
+
+def _remove_unused(root: Path) -> None:
+    """Make room. An entry that somebody is just asking for is locked, and stays; a loaded library outlives its file."""
+    for record in root.glob(f"*/{_CHECKSUMS}"):
+        with suppress(OSError), _locked(root / f"{record.parent.name}.lock", wait=False):
+            if record.stat().st_mtime < time.time() - _KEPT_SECONDS:
+                _remove(record.parent)
 
 
 def _remove(path: Path) -> None:

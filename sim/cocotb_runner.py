@@ -2,13 +2,11 @@
 
 cocotb's own runner starts the simulation but does not build it: it would open every signal inside the design to the
 bench, which costs several times the speed, and compile Verilator's runtime anew for each design. Here a bench sees
-the ports of the top module and nothing else, and the runtime is compiled once for a build folder.
+the ports of the top module and nothing else, and the runtime is compiled once for all.
 """
 
 import json
 import os
-import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,8 +17,9 @@ from amaranth.lib import wiring
 from cocotb_tools import config
 from cocotb_tools.runner import Icarus, Verilator
 
+from streamjoin.sim import cache
 from streamjoin.sim.benches import ENVIRONMENT
-from streamjoin.sim.cache import key_of
+from streamjoin.sim.files import check_writable
 from streamjoin.sim.toolchain import ToolError, compiler, demand, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog, generate
 
@@ -65,14 +64,13 @@ def run_bench(
     settings: dict,
     *,
     simulator: str = "verilator",
-    build_root: Path,
     seed: int,
     waves: Path | None = None,
 ) -> BenchReport:
     """Build ``component`` as the module ``name`` and run the tests of ``streamjoin.sim.benches.<bench>`` on it.
 
     The bench finds the manifest and the ``settings`` in the environment; equal seeds make equal runs. Builds are kept
-    in ``build_root``, named by what they are made of. ``waves`` is a ``.vcd`` or ``.fst`` file that shows the whole
+    in the cache. ``waves`` is a ``.vcd`` or ``.fst`` file that shows the whole
     design through all tests.
 
     Raises :exc:`~streamjoin.sim.toolchain.ToolError` if a tool is missing or fails, or the simulation ends without
@@ -83,13 +81,14 @@ def run_bench(
         raise ValueError(f"the simulator is one of {', '.join(SIMULATORS)}, not {simulator!r}")
     if waves is not None and waves.suffix not in (".vcd", ".fst"):
         raise ValueError(f"waves go to a .vcd or a .fst file, not to {waves.name}")
-    build_root = build_root.absolute()
-    build_root.mkdir(parents=True, exist_ok=True)
+    if waves is not None:
+        check_writable(waves)
     waves_format = waves.suffix[1:] if waves else None
     build = _build_verilator if simulator == "verilator" else _build_icarus
-    folder = build(verilog, waves_format, build_root)
+    folder = build(verilog, waves_format)
 
-    log = folder.with_name(f"{folder.name}-{bench}.log")
+    # Two runs of one bench at the same time each have their own.
+    log = cache.directory() / f"{name}-{bench}-{simulator}-{os.getpid()}.log"
     results = log.with_suffix(".xml")
     partial = waves.absolute().with_name(f".{waves.name}.{os.getpid()}") if waves else None
     runner = Verilator() if simulator == "verilator" else _WavyIcarus(waves_format)
@@ -113,7 +112,10 @@ def run_bench(
         )
     if partial is not None and partial.exists():
         partial.replace(waves)  # also when tests failed: that is when waves are wanted
-    return _report(results, log)
+    try:
+        return _report(results, log)
+    finally:
+        results.unlink(missing_ok=True)
 
 
 def _report(results: Path, log: Path) -> BenchReport:
@@ -141,9 +143,10 @@ class _WavyIcarus(Icarus):
         return [[f"-{self._waves_format}" if word == "-fst" else word for word in command] for command in commands]
 
 
-def _build_icarus(verilog: Verilog, waves: str | None, root: Path) -> Path:
+def _build_icarus(verilog: Verilog, waves: str | None) -> Path:
     name = verilog.manifest["name"]
     demand("iverilog", "iverilog")
+    release = run_tool(["iverilog", "-V"]).partition("\n")[0]
 
     def build(folder: Path) -> None:
         _write_design(folder, verilog)
@@ -154,7 +157,7 @@ def _build_icarus(verilog: Verilog, waves: str | None, root: Path) -> Path:
             command += ["-s", "waves", folder / "waves.v"]
         run_tool(command)
 
-    return _kept(root, name, key_of(verilog.text, "icarus", str(bool(waves))), build)
+    return cache.entry(cache.key_of(verilog.text, release, str(bool(waves))), build)
 
 
 #: The waves of everything below the design, in the file that the command line names.
@@ -168,14 +171,15 @@ endmodule
 """
 
 
-def _build_verilator(verilog: Verilog, waves: str | None, root: Path) -> Path:
+def _build_verilator(verilog: Verilog, waves: str | None) -> Path:
     name = verilog.manifest["name"]
     command = compiler()
     include, main = verilator_root() / "include", config.share_dir / "lib" / "verilator" / "verilator.cpp"
     formats = [f"-DVM_TRACE={int(bool(waves))}", *(f"-DVM_TRACE_{f.upper()}={int(waves == f)}" for f in ("vcd", "fst"))]
     compile_ = [*command, *_CXX_FLAGS, "-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TIMING=0", *formats]
     compile_ += ["-I", include, "-I", include / "vltstd", "-c"]
-    versions = ("verilator", version("verilator"), version("cocotb"))
+    release = run_tool([*command, "--version"]).partition("\n")[0]
+    versions = ("cocotb", version("verilator"), version("cocotb"), release)
     common = (*versions, str(waves), *command, *_CXX_FLAGS, _OPTIMISED, *_VERILATOR_FLAGS)
 
     def build_runtime(folder: Path) -> None:
@@ -183,7 +187,7 @@ def _build_verilator(verilog: Verilog, waves: str | None, root: Path) -> Path:
             run_tool([*compile_, _AS_IT_IS, include / source, "-o", (folder / source).with_suffix(".o")])
 
     def build(folder: Path) -> None:
-        runtime = _kept(root, "runtime", key_of(*common), build_runtime)
+        runtime = cache.entry(cache.key_of(*common), build_runtime)
         _write_design(folder, verilog)
         (folder / "ports.vlt").write_text(_public_ports(verilog.manifest))
         options = [*_VERILATOR_FLAGS, *_TRACE_FLAGS[waves], "--top-module", name, "--Mdir", folder]
@@ -196,7 +200,7 @@ def _build_verilator(verilog: Verilog, waves: str | None, root: Path) -> Path:
         objects = [folder / "all.o", *sorted(runtime.glob("*.o"))]
         run_tool([*command, "-o", folder / name, *objects, "-pthread", *cocotb, *_TRACE_LIBRARIES[waves]])
 
-    return _kept(root, name, key_of(verilog.text, *common), build)
+    return cache.entry(cache.key_of(verilog.text, *common), build)
 
 
 def _write_design(folder: Path, verilog: Verilog) -> None:
@@ -210,14 +214,3 @@ def _public_ports(manifest: dict) -> str:
         f'{access[port["direction"]]} -module "{manifest["name"]}" -var "{port["name"]}"' for port in manifest["ports"]
     ]
     return "\n".join(["`verilator_config", *lines, ""])
-
-
-def _kept(root: Path, name: str, key: str, build: Callable[[Path], None]) -> Path:
-    """The folder of this name and key; if there is none, ``build`` fills it, and it appears whole or not at all."""
-    folder = root / f"{name}-{key}"
-    if not folder.exists():
-        with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as partial:
-            build(Path(partial))
-            with suppress(OSError):  # someone else was faster
-                Path(partial).rename(folder)
-    return folder

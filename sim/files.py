@@ -16,6 +16,20 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 
     So a reader sees the old file or the new one, and never a half. `InputError` if there is no writing there.
     """
+    part = _new_beside(path)
+    try:
+        yield part
+        part.replace(Path(path).resolve())
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path) -> None:
+    """`InputError` if there is no writing there: to be asked before the work whose outcome is to be written."""
+    _new_beside(path).unlink()
+
+
+def _new_beside(path: str | Path) -> Path:
     path = Path(path)
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a file: name one to write")
@@ -25,8 +39,4 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         part.touch(exist_ok=False)
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}): name a directory that can be") from error
-    try:
-        yield part
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    return part

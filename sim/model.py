@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from streamjoin.sim.files import check_writable
 from streamjoin.sim.packing import pack, unpack, words_for
 from streamjoin.sim.verilate import Library
 
@@ -123,7 +124,7 @@ class Model:
         self._result_port = ports["o_result__payload"]
         self._waves = None if waves is None else Path(waves)
         if self._waves is not None:
-            self._growing_waves.touch()  # fails in Python's words if it cannot be written
+            check_writable(self._waves)
         self._library = _load(library)
         self._handle = self._library.streamjoin_create(self._waves and os.fsencode(self._growing_waves))
 

@@ -19,8 +19,8 @@ from streamjoin.sim.model import DesignError, Model, Run, Stalls
 from streamjoin.sim.verilate import Library, build_library
 from streamjoin.sim.verilog import Verilog, generate
 
-# The reference computes with differences of keys in 64-bit integers.
-_WIDEST_KEY = 62
+# The reference computes in signed 64-bit integers, and a predicate may add two keys.
+_WIDEST = 62
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +36,7 @@ class Simulator:
     @classmethod
     def build(cls, design: Design, parameters: JoinParameters, *, waves: Path | None = None) -> "Simulator":
         """Generate and compile, or find the compiled model in the cache; ``waves`` decides what it can record."""
-        if max(parameters.key_width, parameters.time_width) > _WIDEST_KEY:
-            raise ParameterError(f"simulation takes keys and times of at most {_WIDEST_KEY} bits: lower the width")
+        check_widths(parameters)
         started = time.perf_counter()
         verilog = design_verilog(design, parameters)
         library = build_library(verilog, waves=None if waves is None else waves.suffix.removeprefix("."))
@@ -118,8 +117,12 @@ class Simulation:
 
     @property
     def latencies(self) -> np.ndarray:
-        """For each result the cycles from the acceptance of its later tuple to its leaving."""
-        return self.run.result_cycle - self.run.accepted_cycle[self.numbers].max(axis=1)
+        """For each result the cycles from the acceptance of its later tuple to its leaving.
+
+        A wrong design may give results of tuples that never were; those are left out.
+        """
+        real = (self.numbers < len(self.arrivals)).all(axis=1)
+        return self.run.result_cycle[real] - self.run.accepted_cycle[self.numbers[real]].max(axis=1)
 
     @property
     def key_columns(self) -> dict[str, np.ndarray]:
@@ -162,6 +165,15 @@ class Simulation:
         if self.difference is None:
             return "skipped"
         return "exact" if self.difference.exact else self.difference.counts
+
+
+def check_widths(parameters: JoinParameters) -> None:
+    """ParameterError where tuples are too wide to be simulated; Verilog can be had at any width."""
+    for name, width in parameters.pairing.tuple.members.items():
+        if width > _WIDEST:
+            raise ParameterError(
+                f"a simulated tuple has fields of at most {_WIDEST} bits, and {name} has {width}: lower its width"
+            )
 
 
 def design_verilog(design: Design, parameters: JoinParameters, name: str | None = None) -> Verilog:

@@ -8,7 +8,6 @@ in a second or two.
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -60,31 +59,33 @@ class Library:
         The shared library.
     waves
         The format of waves it can write: ``None``, ``"vcd"`` or ``"fst"``.
-    seconds
-        How long it took to get it.
     cached
         Whether it had been built before.
     """
 
     path: Path
     waves: str | None
-    seconds: float
     cached: bool
 
 
 def build_library(
-    verilog: Verilog, *, waves: str | None = None, flags: Sequence[str] = (), cxx_flags: Sequence[str] = ()
+    verilog: Verilog,
+    *,
+    waves: str | None = None,
+    flags: Sequence[str] = (),
+    cxx_flags: Sequence[str] = (),
+    registered_reset: bool = True,
 ) -> Library:
     """Compile a design together with the bulk driver, or find it in the cache.
 
     ``waves`` makes the library able to write them; it is slower even where none are written. ``flags`` go to
-    Verilator, ``cxx_flags`` to the compiler, after our own. The compiler is ``$CXX``, or ``g++``.
+    Verilator, ``cxx_flags`` to the compiler, after our own. The compiler is ``$CXX``, or ``g++``. A reset that is not
+    registered makes a slower simulator; it is there to measure by how much.
     """
-    started = time.perf_counter()
     if waves not in _RUNTIME:
         raise ValueError(f"waves are vcd or fst, not {waves}")
     ports = _ports_header(verilog.manifest)
-    top = _top(verilog.manifest)
+    top = _top(verilog.manifest, registered_reset)
     driver = files("streamjoin.sim").joinpath("driver.cpp").read_text()
     compiler = _Compiler.find(cxx_flags)
     if waves == "fst":
@@ -108,7 +109,7 @@ def build_library(
 
     key = compiler.key(verilog.text, top, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
     folder = cache.entry(key, build)
-    return Library(folder / "model.so", waves, time.perf_counter() - started, cached)
+    return Library(folder / "model.so", waves, cached)
 
 
 def _ports_header(manifest: dict) -> str:
@@ -122,18 +123,19 @@ def _ports_header(manifest: dict) -> str:
     return f"#define INPUTS(X) {' '.join(inputs)}\n#define RESULT_WORDS {result_words}\n"
 
 
-def _top(manifest: dict) -> str:
+def _top(manifest: dict, registered_reset: bool) -> str:
     """A module around the design that hands on all ports, but the reset through a register.
 
     Verilator computes whatever an input reaches without a register in between anew in every half cycle, and a reset
     reaches nearly everything: this one register makes a simulation of 64 cores almost twice as fast.
     """
+    update = "@(posedge clk) reset <= rst" if registered_reset else "@* reset = rst"
     declarations = [f"{port['direction']} [{port['width'] - 1}:0] {port['name']}" for port in manifest["ports"]]
     pins = [f".{port['name']}({'reset' if port['name'] == 'rst' else port['name']})" for port in manifest["ports"]]
     return f"""\
 module {_TOP}({", ".join(declarations)});
   reg reset;
-  always @(posedge clk) reset <= rst;
+  always {update};
   {manifest["name"]} joined({", ".join(pins)});
 endmodule
 """

@@ -13,7 +13,7 @@ from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.predicates import Predicate, Ranges, parse_predicate
 
 _EQUAL: Ranges = ((0, 0),)
-_BURST = 32  # mean length of the bursts of one stream that "bursty" is made of
+_BURST = 32  # mean length of the bursts that "bursty" is made of; neighbours may be of one stream
 
 # What a random number is drawn for: no two purposes share one.
 _STREAM, _BURST_END, _TIME, _PAYLOAD, _CHOICE, _GROUP, _SLOT, _SLOT2, _KEY, _KEY2 = range(10)

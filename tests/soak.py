@@ -7,8 +7,10 @@ not exactly the reference's. What it finds, it shrinks and writes to soak-failur
 import argparse
 import dataclasses
 import itertools
+import os
 import random
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,6 +74,8 @@ def soak_round(number: int, examples: int) -> Path | None:
     try:
         exact()
     except Exception as error:
+        if failing is None:
+            raise
         path = FAILURES / f"{design}-{number}.json"
         failing.dump(path, design, parameters.as_dict())
         print(f"\nround {number}, {design}: {error}\n  written to {path}", file=sys.stderr)
@@ -97,18 +101,25 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.replay:
         return replay(arguments.replay)
-    numbers = itertools.count(arguments.first)
-    if arguments.rounds is not None:
-        numbers = itertools.islice(numbers, arguments.rounds)
+    with tempfile.TemporaryDirectory() as folder:  # a model for each round would fill the user's own cache
+        os.environ["STREAMJOIN_CACHE"] = folder
+        return soak(arguments.first, arguments.rounds, arguments.examples)
+
+
+def soak(first: int, rounds: int | None, examples: int) -> int:
+    """Round after round until the last or until interrupted; the status says whether all were exact."""
+    numbers = itertools.count(first)
+    if rounds is not None:
+        numbers = itertools.islice(numbers, rounds)
     failures = 0
     try:
-        with tqdm(numbers, total=arguments.rounds, unit=" rounds", disable=None) as bar:
+        with tqdm(numbers, total=rounds, unit=" rounds", disable=None) as bar:
             for number in bar:
-                failures += soak_round(number, arguments.examples) is not None
+                failures += soak_round(number, examples) is not None
                 bar.set_postfix(failures=failures)
     except KeyboardInterrupt:
         pass
-    print(f"{failures} rounds failed, from number {arguments.first} on")
+    print(f"{failures} rounds failed, from number {first} on")
     return 1 if failures else 0
 
 

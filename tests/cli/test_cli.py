@@ -122,8 +122,11 @@ def test_cocotb_benches(streamjoin):
         ("must end in .v", ("verilog", *SMALL, "-o", "x.vhdl")),
         ("cannot be written", ("verilog", *SMALL, "-o", "no/such/folder/x.v")),
         ("payload_width=3 cannot number 100 tuples", ("sim", *SMALL, "-p", "payload_width=3", "--tuples", "100")),
-        ("keys of 80 bits cannot be generated", ("sim", *SMALL, "-p", "key_width=80", "--tuples", "1")),
+        ("key has 80: lower its width", ("sim", *SMALL, "-p", "key_width=80", "--tuples", "1")),
         ("time_width=4 is too narrow", ("sim", *SMALL, "-p", "span=9", "-p", "time_width=4", "--tuples", "99")),
+        ("payload has 100: lower its width", ("sim", *SMALL, "-p", "payload_width=100", "--tuples", "1")),
+        ("cannot be written", ("sim", *SMALL, "--tuples", "5", "--waves", "no/such/folder/w.vcd")),
+        ("cannot be written", ("sim", *SMALL, "--tuples", "5", "--json", "no/such/folder/s.json")),
         ("must be below 1", ("sim", *SMALL, "--tuples", "9", "--input-stalls", "1")),
     ],
 )
@@ -146,6 +149,15 @@ def test_malformed_input_names_the_row(refused, tmp_path, sentence, text):
     timed = ("-p", "span=5") if "time" in text else ()
     refused(sentence, "sim", *SMALL, *timed, "--input", "in.csv", "--output", "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["r.key <= s.key <= r.key + 8", "r.key == s.key and r.key < 5", "r.key2 == s.key2", "None"],
+)
+def test_a_predicate_that_cannot_become_gates(refused, tmp_path, expression):
+    (tmp_path / "mine.py").write_text(f"def own(r, s):\n    return {expression}\n")
+    refused("predicate 'mine:own' cannot become gates", "sim", *SMALL, "--predicate", "mine:own", "--tuples", 5)
 
 
 def test_a_missing_compiler(refused, tmp_path):

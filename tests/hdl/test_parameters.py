@@ -8,11 +8,14 @@ from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import tree_depth
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.handshake import HandshakeParameters, split
+from streamjoin.hdl.lock_step import LockStepJoin, reaction
 from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.parallel_core import ParallelCore
 from streamjoin.hdl.parameters import ParameterError
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import DESIGNS, find
 from streamjoin.hdl.segment import SEGMENTS
+from streamjoin.hdl.sequential_core import SequentialCore
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,24 @@ def test_split_covers_the_window_evenly():
     assert split(4, 4) == [1, 1, 1, 1]
 
 
+def test_patience_outlasts_a_drain_of_short_segments():
+    """Seeing what moves next takes longer than the pace when cores are many and segments short."""
+    parameters = HandshakeParameters.parse({"cores": 80, "window": 80, "fan": 2, "scan": "sequential"})
+    step = SequentialCore.glance + reaction(80, 2)
+    assert step > parameters.pace.both
+    assert parameters.patience > 80 * step
+
+
+def test_a_chain_refuses_cores_made_for_another():
+    parameters = HandshakeParameters.parse({"cores": 1, "window": 2})
+    core = ParallelCore(parameters.pairing, segment_r=2, segment_s=2, match_queue=1, queue=1, reaction=4)
+    queues = {"merger": "streaming", "merger_queue": 2, "fan": 4}
+    with pytest.raises(ValueError, match="cores of this chain must be made for a reaction of 3 cycles"):
+        LockStepJoin(
+            parameters.pairing, [core], pace=core.PACE, on_full="stall", drain_stream="r", drain_steps=2, **queues
+        )
+
+
 def test_tree_depth():
     assert [tree_depth(leaves, 4) for leaves in (1, 4, 5, 16, 17, 64, 200)] == [1, 1, 2, 2, 3, 3, 4]
     with pytest.raises(ValueError, match="branch at least in two"):
@@ -84,7 +105,7 @@ def _gate(pace: Pace) -> Admission:
         (lambda: Queue(8, 0), "room for at least one item, not 0"),
         (lambda: Queue(8, 4, margin=4), "a margin of 4 does not fit a queue of 4"),
         (lambda: _gate(Pace(1, 2, 2)), "a pace is one cycle for all commands or at least two for each"),
-        (lambda: MERGERS["streaming"](8, 1), "needs a queue of at least 2 results, not 1"),
+        (lambda: MERGERS["streaming"](8, 1), "a merger needs a queue of at least 2 results, not 1"),
         (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 0, 1), "room for at least one tuple, not 0"),
         (lambda: SEGMENTS["memory"](HandshakeParameters().pairing, 4, 3), "3 indices cannot name all 4 slots"),
     ],

@@ -1,6 +1,7 @@
 """The cache builds once, hands out only what is whole, and trusts nobody else's folder."""
 
 import multiprocessing
+import os
 import time
 from pathlib import Path
 
@@ -137,3 +138,12 @@ def test_the_usual_places(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert cache.directory() == tmp_path / "home" / ".cache" / "streamjoin"
+
+
+def test_what_nobody_has_used_for_a_month_goes(root):
+    for key in ("old", "young"):
+        cache.entry(key, lambda folder: (folder / "file").write_text("content"))
+    month = 31 * 24 * 3600
+    os.utime(root / "old" / "checksums.json", (time.time() - month, time.time() - month))
+    cache.entry("new", lambda folder: (folder / "file").write_text("content"))
+    assert sorted(path.name for path in root.iterdir() if path.is_dir()) == ["new", "young"]

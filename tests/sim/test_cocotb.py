@@ -6,7 +6,8 @@ import pytest
 
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import find
-from streamjoin.sim.bench_suite import COMPONENT_BENCHES, Bundle, run_component_bench, run_design_benches
+from streamjoin.sim.bench_suite import COMPONENT_BENCHES, run_component_bench, run_design_benches
+from streamjoin.sim.bundle import Bundle
 from streamjoin.sim.cocotb_runner import run_bench
 from streamjoin.sim.toolchain import ToolError
 
@@ -29,36 +30,31 @@ DESIGNS = {
 }
 
 
-@pytest.fixture(scope="session")
-def build_root(tmp_path_factory):
-    return tmp_path_factory.mktemp("cocotb")
-
-
 def on_simulators(names):
     return [(name, sim) for name in names for sim in SIMULATORS if sim == "verilator" or name not in ONLY_VERILATOR]
 
 
 @pytest.mark.parametrize(("bench", "simulator"), on_simulators(COMPONENT_BENCHES))
-def test_component(bench, simulator, build_root):
-    report = run_component_bench(bench, simulator=simulator, build_root=build_root)
+def test_component(bench, simulator):
+    report = run_component_bench(bench, simulator=simulator)
     assert report.failures == (), f"see {report.log}"
     assert report.passed > 0
 
 
 @pytest.mark.parametrize(("name", "simulator"), on_simulators(DESIGNS))
-def test_design(name, simulator, build_root):
+def test_design(name, simulator):
     design, given = DESIGNS[name]
     parameters = find(design).parameters.parse(SMALL | given)
-    report = run_design_benches(design, parameters, simulator, build_root=build_root)
+    report = run_design_benches(find(design), parameters, simulator)
     assert report.failures == (), f"see {report.log}"
     assert report.passed > 0
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_failures_are_named(simulator, build_root):
+def test_failures_are_named(simulator):
     queue = Bundle({"shallow": Queue(16, 3)})
     settings = {"cases": {"shallow": {"depth": 4, "margin": 0}}}
-    report = run_bench(queue, "shallow_queue", "queue", settings, simulator=simulator, build_root=build_root, seed=1)
+    report = run_bench(queue, "shallow_queue", "queue", settings, simulator=simulator, seed=1)
     assert "keeps_order/case=shallow/source=none/sink=blocks" in report.failures
     assert "passes_at_full_speed/case=shallow" not in report.failures
     assert report.passed > 0
@@ -66,9 +62,9 @@ def test_failures_are_named(simulator, build_root):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_waves_show_the_design(simulator, build_root, tmp_path, capfd):
+def test_waves_show_the_design(simulator, tmp_path, capfd):
     waves = tmp_path / "tree.vcd"
-    report = run_component_bench("control_tree", simulator=simulator, build_root=build_root, waves=waves)
+    report = run_component_bench("control_tree", simulator=simulator, waves=waves)
     assert report.failures == ()
     assert {"in17by4__i", "level1_0"} <= set(waves.read_text().split())
     assert [path.name for path in tmp_path.iterdir()] == ["tree.vcd"]
@@ -80,12 +76,12 @@ def test_a_missing_tool_is_named(simulator, missing, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(ToolError, match=f"^{missing} was not found: install it"):
-        run_component_bench("queue", simulator=simulator, build_root=tmp_path)
+        run_component_bench("queue", simulator=simulator)
 
 
-def test_a_bench_without_result_is_an_error(build_root):
+def test_a_bench_without_result_is_an_error():
     with pytest.raises(ToolError, match=r"ended without telling how the tests went: see .*log$"):
-        run_bench(Bundle({"q": Queue(16, 3)}), "no_bench", "missing", {}, build_root=build_root, seed=1)
+        run_bench(Bundle({"q": Queue(16, 3)}), "no_bench", "missing", {}, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +94,4 @@ def test_a_bench_without_result_is_an_error(build_root):
 def test_wrong_options_are_refused(options, message, tmp_path):
     options = {name: tmp_path / value if name == "waves" else value for name, value in options.items()}
     with pytest.raises(ValueError, match=message):
-        run_component_bench("queue", build_root=tmp_path, **options)
+        run_component_bench("queue", **options)

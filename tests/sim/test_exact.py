@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from streamjoin.hdl.registry import find
+from streamjoin.hdl.registry import DESIGNS, find
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.model import Stalls
 from streamjoin.sim.simulate import Simulator
@@ -66,8 +66,9 @@ def test_random_cases(design, words):
     exact()
 
 
-def test_there_are_a_thousand_cases():
+def test_there_are_a_thousand_cases_and_no_design_is_left_out():
     assert len(SETS) * EXAMPLES >= 1000
+    assert {design for design, _ in SETS} == set(DESIGNS)
 
 
 SMALL = [

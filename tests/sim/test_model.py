@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streamjoin.sim.files import InputError
 from streamjoin.sim.model import DesignError, Model, Stalls, StuckError
 from streamjoin.sim.toolchain import ToolError
 from streamjoin.sim.verilate import build_library
@@ -174,7 +175,7 @@ def test_vcd_waves(tmp_path):
 
 def test_waves_in_a_folder_that_is_not_there(tmp_path):
     verilog = generate(Toy(), "toy")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(InputError, match="cannot be written"):
         Model(build_library(verilog, waves="vcd"), verilog.manifest, waves=tmp_path / "nowhere" / "toy.vcd")
 
 
