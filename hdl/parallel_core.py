@@ -139,20 +139,19 @@ class ParallelCore(JoinCore):
         issue = Signal()
         m.d.comb += issue.eq(current.mask.any() & ~results.almost_full)
         m.d.comb += matches.o.ready.eq(~current.mask.any() | (issue & ~after_lowest.any()))
-        with m.If(matches.o.ready):
+        with m.If(matches.o.ready & matches.o.valid):
             m.d.sync += current.eq(matches.o.p)
-            with m.If(~matches.o.valid):
-                m.d.sync += current.mask.eq(0)
         with m.Elif(issue):
             m.d.sync += current.mask.eq(after_lowest)
 
         # S slots as they were before the command, R slots as they were after it; the newcomers beside them.
         bits_r, bits_s = lowest[: self.segment_s], lowest[self.segment_s :]
         of_r = bits_r.any()
-        m.d.sync += [
-            past_r.addr.eq(current.r - 1 - Mux(of_r, 0, _number(bits_s))),
-            past_s.addr.eq(Mux(of_r, current.s - 1 - _number(bits_r), current.s)),
-        ]
+        with m.If(issue):
+            m.d.sync += [
+                past_r.addr.eq(current.r - 1 - Mux(of_r, 0, _number(bits_s))),
+                past_s.addr.eq(Mux(of_r, current.s - 1 - _number(bits_r), current.s)),
+            ]
         underway = Signal(self._READ)
         m.d.sync += underway.eq(Cat(issue, underway))
         m.d.comb += [*self.pairing.join(results.i.p, past_r.data, past_s.data), results.i.valid.eq(underway[-1])]
