@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from streamjoin.cli.arguments import add_design, file_of, read_design, whole
+from streamjoin.cli.progress import note
 from streamjoin.sim.bench_suite import run_design_benches
 from streamjoin.sim.cocotb_runner import SIMULATORS
 
@@ -19,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     design, parameters = read_design(arguments)
-    report = run_design_benches(design, parameters, arguments.simulator, arguments.waves, arguments.seed)
+    with note(f"building {design.name} and running its benches"):
+        report = run_design_benches(design, parameters, arguments.simulator, arguments.waves, arguments.seed)
     print(f"{design.name} on {arguments.simulator}: {report.passed} tests passed, {report.failed} failed")
     if report.failures:
         print(f"streamjoin: failed: {', '.join(report.failures)}; see {report.log}", file=sys.stderr)

@@ -8,6 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from streamjoin.cli.arguments import add_design, file_of, read_design, share, whole
+from streamjoin.cli.progress import note
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.files import InputError, check_writable, whole_file
@@ -45,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None:
             check_writable(path)
     arrivals = _arrivals(arguments, parameters)
-    simulator = Simulator.build(design, parameters, waves=arguments.waves)
+    with note(f"building {design.name}"):
+        simulator = Simulator.build(design, parameters, waves=arguments.waves)
     seed = arguments.seed or 0
     with tqdm(total=len(arrivals), unit=" tuples", disable=None, leave=False) as bar:
         simulation = simulator.run(

@@ -3,6 +3,7 @@
 import argparse
 
 from streamjoin.cli.arguments import add_design, file_of, read_design
+from streamjoin.cli.progress import note
 from streamjoin.sim.simulate import design_verilog
 
 
@@ -13,7 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     design, parameters = read_design(arguments)
-    verilog = design_verilog(design, parameters)
+    with note(f"elaborating {design.name}"):
+        verilog = design_verilog(design, parameters)
     verilog.write(arguments.output)
     modules = verilog.text.count("\nmodule ")
     print(f"{arguments.output}: {modules} modules, {len(verilog.text.splitlines())} lines")
