@@ -78,9 +78,11 @@ class ParallelCore(JoinCore):
         newcomer_r = command.enter_r & self.i_r.valid
         newcomer_s = Signal()
         hits_r = Signal(self.segment_s)
-        head_s_before = Signal.like(head_s)
+        head_s_before = Signal.like(head_s, reset_less=True)
         waiting = data.StructLayout({"mask": self.segment_s + self.segment_r, "r": head_r.shape(), "s": head_s.shape()})
-        found = Signal(waiting)
+        mask = Signal(self.segment_s + self.segment_r)
+        at_r = Signal.like(head_r, reset_less=True)
+        at_s = Signal.like(head_s, reset_less=True)
         match_r = Cat(pairing.matches(self.i_r.tuple, s) for s in tuples_s)
         match_s = Cat(pairing.matches(r, tuples_s[0]) for r in tuples_r)
         hits_s = match_s & valid_r & newcomer_s.replicate(self.segment_r)
@@ -88,13 +90,18 @@ class ParallelCore(JoinCore):
             hits_r.eq(match_r & valid_s & newcomer_r.replicate(self.segment_s)),
             newcomer_s.eq(command.enter_s & self.i_s.valid),
             head_s_before.eq(head_s),
-            found.mask.eq(Cat(hits_r, hits_s)),
-            found.r.eq(head_r),
-            found.s.eq(head_s_before),
+            mask.eq(Cat(hits_r, hits_s)),
+            at_r.eq(head_r),
+            at_s.eq(head_s_before),
         ]
 
         m.submodules.matches = matches = Queue(waiting, self._match_queue, margin=self._margin)
-        m.d.comb += [matches.i.p.eq(found), matches.i.valid.eq(found.mask.any())]
+        m.d.comb += [
+            matches.i.p.mask.eq(mask),
+            matches.i.p.r.eq(at_r),
+            matches.i.p.s.eq(at_s),
+            matches.i.valid.eq(mask.any()),
+        ]
 
         current = Signal(waiting)
         m.submodules.results = results = Queue(pairing.result, self._queue, margin=self._READ + 1)

@@ -1,6 +1,7 @@
 """The picture of throughput against match rate."""
 
 from itertools import cycle
+from math import log10
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -23,9 +24,13 @@ def draw_throughput(series: dict[str, list[Point]], title: str, path: Path) -> N
     def line(points, value, **style):
         axes.plot([point.match_rate or zero for point in points], [value(point) for point in points], **style)
 
+    labelled = []
+
     def label(text, value, colour):
-        # At the left edge, above the line: every line is flat there, and no legend has to find room.
-        axes.annotate(text, (zero, value), xytext=(0, 7), textcoords="offset points", color=colour, fontsize=9)
+        # At the left edge, above the line, or below it where another line runs along: all are flat there.
+        above = 7 if all(abs(log10(value / other)) > 0.05 for other in labelled) else -14
+        labelled.append(value)
+        axes.annotate(text, (zero, value), xytext=(0, above), textcoords="offset points", color=colour, fontsize=9)
 
     everywhere = max(series.values(), key=len)
     line(everywhere, lambda point: point.limit, color="#d3d1cb", linewidth=7, solid_capstyle="round")
