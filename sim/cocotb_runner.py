@@ -20,7 +20,7 @@ from cocotb_tools.runner import Icarus, Verilator
 from streamjoin.sim import cache
 from streamjoin.sim.benches import ENVIRONMENT
 from streamjoin.sim.files import check_writable
-from streamjoin.sim.toolchain import ToolError, compiler, demand, run_tool, verilate, verilator_root
+from streamjoin.sim.toolchain import WAVES, ToolError, compiler, demand, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog, generate
 
 SIMULATORS = ("verilator", "icarus")
@@ -30,8 +30,6 @@ _CXX_FLAGS = ("-std=gnu++17", "-w")
 # The first run waits for the runtime, and most of the time goes into Python: only the design is optimised.
 _OPTIMISED, _AS_IT_IS = "-O1", "-O0"
 _RUNTIME = ("verilated.cpp", "verilated_threads.cpp", "verilated_vpi.cpp")
-_TRACE_FLAGS = {None: (), "vcd": ("--trace-vcd",), "fst": ("--trace-fst",)}
-_TRACE_LIBRARIES = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
 
 
 @dataclass(frozen=True)
@@ -183,14 +181,14 @@ def _build_verilator(verilog: Verilog, waves: str | None) -> Path:
     common = (*versions, str(waves), *command, *_CXX_FLAGS, _OPTIMISED, *_VERILATOR_FLAGS)
 
     def build_runtime(folder: Path) -> None:
-        for source in (*_RUNTIME, *([f"verilated_{waves}_c.cpp"] if waves else [])):
+        for source in (*_RUNTIME, *WAVES[waves].sources):
             run_tool([*compile_, _AS_IT_IS, include / source, "-o", (folder / source).with_suffix(".o")])
 
     def build(folder: Path) -> None:
         runtime = cache.entry(cache.key_of(*common), build_runtime)
         _write_design(folder, verilog)
         (folder / "ports.vlt").write_text(_public_ports(verilog.manifest))
-        options = [*_VERILATOR_FLAGS, *_TRACE_FLAGS[waves], "--top-module", name, "--Mdir", folder]
+        options = [*_VERILATOR_FLAGS, *WAVES[waves].flags, "--top-module", name, "--Mdir", folder]
         verilate([*options, folder / "ports.vlt", folder / "design.v"])
         # Most of the time of a small file goes into Verilator's headers: one file for all.
         sources = [main, *sorted(folder.glob("Vtop*.cpp"))]
@@ -198,7 +196,7 @@ def _build_verilator(verilog: Verilog, waves: str | None) -> Path:
         run_tool([*compile_, _OPTIMISED, "-I", folder, folder / "all.cpp", "-o", folder / "all.o"])
         cocotb = [f"-Wl,-rpath,{config.libs_dir}", "-L", config.libs_dir, "-lcocotbvpi_verilator"]
         objects = [folder / "all.o", *sorted(runtime.glob("*.o"))]
-        run_tool([*command, "-o", folder / name, *objects, "-pthread", *cocotb, *_TRACE_LIBRARIES[waves]])
+        run_tool([*command, "-o", folder / name, *objects, "-pthread", *cocotb, *WAVES[waves].libraries])
 
     return cache.entry(cache.key_of(verilog.text, *common), build)
 

@@ -5,10 +5,28 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from streamjoin.sim import cache
+
+
+@dataclass(frozen=True)
+class WaveFormat:
+    """What recording waves takes: Verilator's flags, sources of its runtime, and libraries to link."""
+
+    flags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+
+#: By the suffix of the file; without waves, nothing.
+WAVES = {
+    None: WaveFormat(),
+    "vcd": WaveFormat(("--trace-vcd",), ("verilated_vcd_c.cpp",)),
+    "fst": WaveFormat(("--trace-fst",), ("verilated_fst_c.cpp",), ("-lz", "-llz4")),
+}
 
 
 class ToolError(RuntimeError):

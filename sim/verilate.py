@@ -17,7 +17,7 @@ from pathlib import Path
 
 from streamjoin.sim import cache
 from streamjoin.sim.packing import words_for
-from streamjoin.sim.toolchain import ToolError, compiler, run_tool, verilate, verilator_root
+from streamjoin.sim.toolchain import WAVES, ToolError, compiler, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog
 
 _VERILATOR_FLAGS = (
@@ -36,13 +36,7 @@ _SHARED = """\
 #include <vector>
 #include "verilated.h"
 """
-_RUNTIME = {
-    None: ("verilated.cpp", "verilated_threads.cpp"),
-    "vcd": ("verilated.cpp", "verilated_threads.cpp", "verilated_vcd_c.cpp"),
-    "fst": ("verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"),
-}
-_TRACE_FLAGS = {None: (), "vcd": ("--trace-vcd",), "fst": ("--trace-fst",)}
-_LINKED = {None: (), "vcd": (), "fst": ("-lz", "-llz4")}
+_RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 # Beyond this size a model's fast code is compiled in pieces, side by side.
 _PIECE_BYTES = 400_000
 _TOP = "streamjoin_simulation"
@@ -82,7 +76,7 @@ def build_library(
     Verilator, ``cxx_flags`` to the compiler, after our own. The compiler is ``$CXX``, or ``g++``. A reset that is not
     registered makes a slower simulator; it is there to measure by how much.
     """
-    if waves not in _RUNTIME:
+    if waves not in WAVES:
         raise ValueError(f"waves are vcd or fst, not {waves}")
     ports = _ports_header(verilog.manifest)
     top = _top(verilog.manifest, registered_reset)
@@ -102,9 +96,9 @@ def build_library(
         (work / "top.v").write_text(top)
         (work / "ports.h").write_text(ports)
         (work / "driver.cpp").write_text(driver)
-        _verilate(work, [*_TRACE_FLAGS[waves], *flags])
+        _verilate(work, [*WAVES[waves].flags, *flags])
         objects = compiler.compile(work, ["driver.cpp", *_pieces(work)], waves, runtime / "shared.h")
-        compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], _LINKED[waves])
+        compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], WAVES[waves].libraries)
         shutil.rmtree(work)
 
     key = compiler.key(verilog.text, top, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
@@ -163,10 +157,11 @@ def _pieces(work: Path) -> list[str]:
 def _build_runtime(folder: Path, waves: str | None, compiler: "_Compiler") -> None:
     """Compile what all models share: Verilator's runtime, and its headers."""
     include = verilator_root() / "include"
-    for name in _RUNTIME[waves]:
+    sources = (*_RUNTIME, *WAVES[waves].sources)
+    for name in sources:
         (folder / name).write_text(f'#include "{include / name}"\n')
-    compiler.compile(folder, _RUNTIME[waves], waves)
-    for name in _RUNTIME[waves]:
+    compiler.compile(folder, sources, waves)
+    for name in sources:
         (folder / name).unlink()
     (folder / "shared.h").write_text(_SHARED)
     compiler.precompile(folder / "shared.h", waves)
