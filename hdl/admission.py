@@ -25,6 +25,8 @@ class Admission(Part):
     cycle of the transfer, and ``dropped`` counts them. Without a halt nothing is ever dropped; tuples then wait for
     the pace as they do with ``"stall"``.
 
+    After a reset the gate stays shut for ``start`` cycles: a reset takes its time, too, to reach every core.
+
     Draining: two tuples that are both in the chain meet only as further arrivals push them past each other.
     Therefore ``drain`` makes the gate feed ``drain_steps`` empty slots into one stream; with as many steps as that
     window is long every tuple of the stream passes all cores, and so every tuple of the other stream. Then it waits
@@ -45,6 +47,8 @@ class Admission(Part):
         ``"stall"`` or ``"drop"``.
     drain_stream, drain_steps
         Which stream (``"r"`` or ``"s"``) to push while draining, and how far.
+    start
+        Cycles after a reset until the cores and all they say of themselves have been reset.
     settle
         Cycles after which the effect of a command shows in ``busy``.
     glance
@@ -62,6 +66,8 @@ class Admission(Part):
         The tuples that go with the command, empty slots while draining.
     drain, drained, discarding, dropped
         As described above.
+    starting
+        Between a reset and the first tuple: whatever comes out of the cores is of no account.
     """
 
     def __init__(
@@ -72,6 +78,7 @@ class Admission(Part):
         on_full: str,
         drain_stream: str,
         drain_steps: int,
+        start: int,
         settle: int,
         glance: int | None = None,
     ):
@@ -86,6 +93,7 @@ class Admission(Part):
         self._drop = on_full == "drop"
         self._drain_stream = drain_stream
         self._drain_steps = drain_steps
+        self._start = start
         self._settle = settle
         self._glance = glance
         super().__init__(
@@ -102,6 +110,7 @@ class Admission(Part):
                 "drained": Out(1),
                 "discarding": Out(1),
                 "dropped": Out(32),
+                "starting": Out(1, init=1),
             }
         )
 
@@ -112,7 +121,7 @@ class Admission(Part):
         # What happens in this cycle; the command follows in the next.
         enter = {name: Signal(name=f"enter_{name}") for name in ports}
         skip = Signal()
-        taking = Signal(init=1)
+        taking = Signal()
         open_ = Signal()
         cost = Signal(range(max(self._pace.r, self._pace.s, self._pace.both, self._glance or 0) + 1))
         cadence = self._cadence(m, enter, cost)
@@ -134,14 +143,23 @@ class Admission(Part):
                 m.d.comb += enter[name].eq(1)
             m.d.sync += [slots[name].valid.eq(taken), slots[name].tuple.eq(port.p)]
         if self._drop:
-            lost = [port.valid & port.ready & self.discarding for port in ports.values()]
+            lost = Signal(range(len(ports) + 1))
             m.d.comb += self.discarding.eq(taking & self.halt)
-            m.d.sync += self.dropped.eq(self.dropped + sum(lost))
+            m.d.sync += [
+                lost.eq(sum(port.valid & port.ready & self.discarding for port in ports.values())),
+                self.dropped.eq(self.dropped + lost),
+            ]
 
         steps = Signal(range(self._drain_steps + 1), init=self._drain_steps)
         looked = Signal()
         settling = Signal(range(self._settle + 1), init=self._settle)
+        shut = Signal(range(self._start + 1), init=self._start)
         with m.FSM():
+            with m.State("START"):
+                m.d.sync += shut.eq(shut - 1)
+                with m.If(shut == 0):
+                    m.d.sync += [self.starting.eq(0), taking.eq(1)]
+                    m.next = "TAKE"
             with m.State("TAKE"):
                 with m.If(self.drain):
                     m.d.sync += taking.eq(0)

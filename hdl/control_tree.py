@@ -18,10 +18,31 @@ def tree_depth(leaves: int, radix: int) -> int:
     return depth
 
 
+class Relay(Part):
+    """A register: ``o`` is what ``i`` was one cycle before.
+
+    It stands for itself: synthesis would find that all registers with the same input are one, and a tree made to share
+    the load would fall together into a single wire to everywhere. It has no reset, being on the way of one.
+    """
+
+    kept = True
+
+    def __init__(self, shape):
+        super().__init__({"i": In(shape), "o": Out(shape)})
+
+    def elaborate(self, platform):
+        m = Module()
+        register = Signal.like(self.o, reset_less=True)
+        m.d.sync += register.eq(self.i)
+        m.d.comb += self.o.eq(register)
+        return m
+
+
 class FanOut(Part):
     """Hands ``i`` to every leaf, to all in the same cycle, ``tree_depth(leaves, radix)`` cycles later.
 
-    No register drives more than ``radix`` others, so adding leaves adds cycles, never load.
+    No register drives more than ``radix`` others, so adding leaves adds cycles, never load. A reset does not clear
+    what is on its way.
     """
 
     def __init__(self, shape, leaves: int, *, radix: int = 4):
@@ -35,9 +56,11 @@ class FanOut(Part):
         parents = [self.i]
         for level in range(1, self.depth + 1):
             count = -(-len(self.o) // self._radix ** (self.depth - level))
-            children = [Signal(self._shape, name=f"level{level}_{n}") for n in range(count)]
-            m.d.sync += [child.eq(parents[n // self._radix]) for n, child in enumerate(children)]
-            parents = children
+            relays = [Relay(self._shape) for _ in range(count)]
+            for n, relay in enumerate(relays):
+                m.submodules[f"level{level}_{n}"] = relay
+                m.d.comb += relay.i.eq(parents[n // self._radix])
+            parents = [relay.o for relay in relays]
         m.d.comb += [leaf.eq(register) for leaf, register in zip(self.o, parents, strict=True)]
         return m
 
@@ -58,7 +81,7 @@ class FanIn(Part):
         level = self.i
         for depth in range(self.depth):
             groups = [level[n : n + self._radix] for n in range(0, len(level), self._radix)]
-            registers = Signal(len(groups), name=f"level{depth}")
+            registers = Signal(len(groups), name=f"level{depth}", reset_less=True)
             m.d.sync += registers.eq(Cat(group.any() for group in groups))
             level = registers
         m.d.comb += self.o.eq(level)

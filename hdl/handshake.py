@@ -62,6 +62,11 @@ class HandshakeParameters(JoinParameters):
         return ParallelCore.PACE if self.scan == "parallel" else SequentialCore.pace(longest_s, longest_r)
 
     @property
+    def comparisons_per_cycle(self) -> int:
+        """Comparisons that all cores together make in a cycle, at most."""
+        return sum(self.windows) if self.scan == "parallel" else self.cores
+
+    @property
     def patience(self) -> int:
         # The longest silence is a drain without results: one stream pushed through all cores.
         return min(self.windows) * drain_step(self.pace, SequentialCore.glance, self.cores, self.fan) + 1000

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, ResetSignal, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.admission import Admission
@@ -43,7 +43,9 @@ class LockStepJoin(Part):
     results every halt ends.
 
     Why the clock does not depend on the number of cores. Cores talk to their neighbours; what concerns all of them
-    goes through registered trees, and the cores' queues have room for what still comes meanwhile.
+    goes through registered trees, and the cores' queues have room for what still comes meanwhile. Even the reset does:
+    it reaches cores and mergers together with the first command that was given after it, and until they have all
+    been reset the gate takes nothing and no result is shown.
 
     Members
     -------
@@ -103,13 +105,15 @@ class LockStepJoin(Part):
         m.submodules.full = full = FanIn(len(cores), radix=self._fan)
         m.submodules.tree = tree = self._tree()
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=self._fan)
+        m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=self._fan)
         settle = commands.depth + cores[0].latency + busy.depth + 2
         glance = cores[0].glance
         if glance is not None:
             m.submodules.moving = moving = FanIn(len(cores), radix=self._fan)
             m.d.comb += moving.i.eq(Cat(getattr(core, f"o_{self._drain_stream}").valid for core in cores))
             glance += reaction(len(cores), self._fan)
-        m.submodules.admission = gate = self._admission(settle=settle, glance=glance)
+        start = resets.depth + max(full.depth, busy.depth) + 1
+        m.submodules.admission = gate = self._admission(start=start, settle=settle, glance=glance)
         m.d.comb += gate.moving.eq(1 if glance is None else moving.o)
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(gate, port))
@@ -118,19 +122,26 @@ class LockStepJoin(Part):
             gate.busy.eq(busy.o),
             gate.drain.eq(self.drain),
             self.drained.eq(gate.drained),
-            self.halted.eq(full.o),
+            self.halted.eq(full.o & ~gate.starting),
             self.discarding.eq(gate.discarding),
             self.dropped.eq(gate.dropped),
             commands.i.eq(gate.command),
+            resets.i.eq(ResetSignal()),
+            tree.clear.eq(Cat(resets.o[len(cores) :])),
         ]
 
         for n, core in enumerate(cores):
             m.submodules[f"core{n}"] = core
+            core.reset = resets.o[n]
             m.d.comb += core.command.eq(commands.o[n])
             connect(m, core.o_result, tree.i[n])
         m.d.comb += full.i.eq(Cat(core.full for core in cores))
         m.d.comb += busy.i.eq(Cat((core.busy for core in cores), tree.busy))
-        connect(m, tree.o, flipped(self.o_result))
+        m.d.comb += [
+            self.o_result.p.eq(tree.o.p),
+            self.o_result.valid.eq(tree.o.valid & ~gate.starting),
+            tree.o.ready.eq(self.o_result.ready),
+        ]
 
         new_r = self._delayed(m, "r", gate.r, gate.command.enter_r, commands.depth)
         new_s = self._delayed(m, "s", gate.s, gate.command.enter_s, commands.depth)
@@ -141,17 +152,18 @@ class LockStepJoin(Part):
         if self.pairing.span is not None:
             early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r)
             early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s)
-            m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
+            with m.If(~gate.starting):
+                m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
         return m
 
     def _delayed(self, m, name, slot, enters, cycles):
         """A new slot on its way to the end of the chain: there with its command, and until the next one comes."""
         for cycle in range(1, cycles):
-            later = Signal.like(slot, name=f"{name}_after{cycle}")
-            later_enters = Signal(name=f"enters_{name}_after{cycle}")
+            later = Signal.like(slot, name=f"{name}_after{cycle}", reset_less=True)
+            later_enters = Signal(name=f"enters_{name}_after{cycle}", reset_less=True)
             m.d.sync += [later.eq(slot), later_enters.eq(enters)]
             slot, enters = later, later_enters
-        arrived = Signal.like(slot, name=f"new_{name}")
+        arrived = Signal.like(slot, name=f"new_{name}", reset_less=True)
         with m.If(enters):
             m.d.sync += arrived.eq(slot)
         return arrived

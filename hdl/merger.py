@@ -14,6 +14,8 @@ LEAST_QUEUE = 2
 class _TwoInOneOut(Part):
     """The interface that both mergers share.
 
+    No output depends on an input of the same cycle: mergers of a tree may stand far apart.
+
     Members
     -------
     i
@@ -35,8 +37,12 @@ class _TwoInOneOut(Part):
 class Merger(_TwoInOneOut):
     """Passes one result in every cycle, from whichever input has one, in turns when both have.
 
-    A result leaves one cycle after it entered, or as much later as the queue behind it is filled. Taking turns means
-    that neither input waits for more than one result of the other.
+    Which input may send is decided one cycle ahead: the one that did not, if it has something to send, else the same
+    again. So an input that is alone sends in every cycle, two that both have results alternate, and neither waits for
+    more than one result of the other; a result that comes after a pause at the input whose turn it is not waits one
+    cycle more.
+
+    A result leaves two cycles after it entered, or as much later as the queue behind it is filled.
     """
 
     def elaborate(self, platform):
@@ -46,17 +52,17 @@ class Merger(_TwoInOneOut):
         first, second = self.i
 
         turn_of_second = Signal()
-        take_second = Signal()
+        chosen_valid = Signal()
         m.d.comb += [
-            take_second.eq(second.valid & (~first.valid | turn_of_second)),
-            queue.i.p.eq(Mux(take_second, second.p, first.p)),
-            queue.i.valid.eq(first.valid | second.valid),
-            first.ready.eq(queue.i.ready & ~take_second),
-            second.ready.eq(queue.i.ready & take_second),
-            self.busy.eq(queue.o.valid),
+            chosen_valid.eq(Mux(turn_of_second, second.valid, first.valid)),
+            queue.i.p.eq(Mux(turn_of_second, second.p, first.p)),
+            queue.i.valid.eq(chosen_valid),
+            first.ready.eq(queue.i.ready & ~turn_of_second),
+            second.ready.eq(queue.i.ready & turn_of_second),
+            self.busy.eq(queue.busy),
         ]
-        with m.If(queue.i.valid & queue.i.ready):
-            m.d.sync += turn_of_second.eq(~take_second)
+        with m.If(queue.i.ready | ~chosen_valid):
+            m.d.sync += turn_of_second.eq(Mux(turn_of_second, ~first.valid, second.valid))
         return m
 
 
@@ -65,8 +71,7 @@ class ThreeStateMerger(_TwoInOneOut):
 
     State 1 reads both inputs into two buffer registers, state 2 moves the first on into the output queue, state 3
     the second; then it starts again, whether or not there was anything to move. It reads only while the queue has
-    room for two, so states 2 and 3 never wait; with a queue of 2 that means that it waits for both to have left, and
-    passes two results in six cycles.
+    room for two, so states 2 and 3 never wait; with a queue of 2 that means that it waits for both to have moved on.
     """
 
     def elaborate(self, platform):
@@ -91,7 +96,7 @@ class ThreeStateMerger(_TwoInOneOut):
                     m.d.comb += [queue.i.p.eq(buffer), queue.i.valid.eq(filled)]
                     m.d.sync += filled.eq(0)
                     m.next = following
-        m.d.comb += self.busy.eq(queue.o.valid | valid[0] | valid[1])
+        m.d.comb += self.busy.eq(queue.busy | valid[0] | valid[1])
         return m
 
 

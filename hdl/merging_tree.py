@@ -32,6 +32,8 @@ class MergingTree(Part):
         The leaves and the root.
     busy
         One bit a merger (a lone 0 if there is one leaf): something is inside.
+    clear
+        One bit a merger: resets it.
     """
 
     def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4):
@@ -43,6 +45,7 @@ class MergingTree(Part):
                 "i": In(stream.Signature(shape)).array(leaves),
                 "o": Out(stream.Signature(shape)),
                 "busy": Out(max(1, leaves - 1)),
+                "clear": In(max(1, leaves - 1)),
             }
         )
 
@@ -57,6 +60,7 @@ class MergingTree(Part):
             halves = gather(streams[:half]), gather(streams[half:])
             merger = self._merger()
             m.submodules[f"merger{len(busy)}"] = merger
+            merger.reset = self.clear[len(busy)]
             busy.append(merger.busy)
             for source, port in zip(halves, merger.i, strict=True):
                 connect(m, source, port)

@@ -20,6 +20,11 @@ class NestedLoopParameters(JoinParameters):
         return NestedLoopCore.pace(*self.windows)
 
     @property
+    def comparisons_per_cycle(self) -> int:
+        """Comparisons in a cycle, at most: one a stream."""
+        return 2
+
+    @property
     def patience(self) -> int:
         return self.pace.both + 1000
 

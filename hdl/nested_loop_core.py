@@ -13,9 +13,9 @@ from streamjoin.hdl.segment import SEGMENTS
 class NestedLoopCore(JoinCore):
     """Two matching processes side by side: the new R tuple goes through S while the new S tuple goes through R.
 
-    The R tuple is written before the scan, the S tuple in its last cycle, so the S tuple meets the new R tuple but
-    not the other way round: each pair once. A scan lasts as long as the window it goes through, or the longer one if
-    both streams have a tuple, plus the cycle of the command and one in which the segments find their oldest tuples.
+    The R tuple is written before the scan, the S tuple after it, so the S tuple meets the new R tuple but not the other
+    way round: each pair once. A scan lasts as long as the window it goes through, or the longer one if both streams
+    have a tuple, plus the cycle of the command and three to write the S tuple and find the oldest one.
 
     Parameters
     ----------
@@ -26,12 +26,12 @@ class NestedLoopCore(JoinCore):
     """
 
     #: Cycles of a command apart from the scan.
-    OVERHEAD = 2
-    #: From the last cycle of a scan to the result queue: read, compare.
-    latency = 2
+    OVERHEAD = 4
+    #: From the last cycle of a scan to the result queue: ask, show, hold, compare.
+    latency = 4
 
     def __init__(self, pairing: Pairing, *, segment_r: int, segment_s: int, storage: str, queue: int, reaction: int):
-        self._segment = lambda length: SEGMENTS[storage](pairing, length, max(segment_r, segment_s))
+        self._segment = lambda length: SEGMENTS[storage](pairing, length)
         self._margin = reaction + self.latency
         self._queue = queue + self._margin
         super().__init__(pairing, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
@@ -49,24 +49,29 @@ class NestedLoopCore(JoinCore):
 
         r = Signal(self.pairing.slot)
         s = Signal(self.pairing.slot)
+        entered_r = Signal()
         entered_s = Signal()
         index = Signal(range(max(self.segment_r, self.segment_s)))
         last = Signal.like(index)
         m.d.comb += [
-            window_r.entering.eq(self.i_r),
+            window_r.entering.eq(r),
             window_s.entering.eq(s),
-            window_r.index.eq(index),
-            window_s.index.eq(index),
             self.o_r.eq(window_r.leaving),
             self.o_s.eq(window_s.leaving),
         ]
 
-        scanning = Signal()
+        m.d.sync += [signal.eq(0) for window in (window_r, window_s) for signal in (window.step, window.write)]
+
+        def shift(window):
+            m.d.sync += [window.step.eq(1), window.write.eq(1)]
+
+        # Which window is asked for a slot: R's for an S tuple, S's for an R tuple.
+        asks_r = Signal()
+        asks_s = Signal()
         with m.FSM():
             with m.State("READY"):
                 enters = self.command.run & (self.command.enter_r | self.command.enter_s)
                 m.d.comb += [
-                    window_r.shift.eq(self.command.run & self.command.enter_r),
                     self.leaves_r.eq(self.command.run & self.command.enter_r),
                     self.leaves_s.eq(self.command.run & self.command.enter_s),
                 ]
@@ -78,42 +83,63 @@ class NestedLoopCore(JoinCore):
                         s.eq(self.i_s),
                         r.valid.eq(self.i_r.valid & self.command.enter_r),
                         s.valid.eq(self.i_s.valid & self.command.enter_s),
+                        entered_r.eq(self.command.enter_r),
                         entered_s.eq(self.command.enter_s),
                         last.eq(
                             Mux(self.command.enter_r, Mux(self.command.enter_s, longer, lengths["r"]), lengths["s"])
                         ),
                     ]
+                    with m.If(self.command.enter_r):
+                        shift(window_r)
                     m.next = "SCAN"
             with m.State("SCAN"):
-                m.d.comb += [window_r.scan.eq(1), window_s.scan.eq(1), scanning.eq(self.command.run)]
                 with m.If(self.command.run):
+                    m.d.comb += [
+                        asks_r.eq(entered_s & (index < self.segment_r)),
+                        asks_s.eq(entered_r & (index < self.segment_s)),
+                    ]
+                    m.d.sync += [window_r.step.eq(asks_r), window_s.step.eq(asks_s)]
                     with m.If(index == last):
-                        m.d.comb += window_s.shift.eq(entered_s)
                         m.d.sync += index.eq(0)
                         m.next = "TURN"
                     with m.Else():
                         m.d.sync += index.eq(index + 1)
             with m.State("TURN"):
                 with m.If(self.command.run):
+                    with m.If(entered_s):
+                        shift(window_s)
+                    m.next = "SHIFT"
+            with m.State("SHIFT"):
+                with m.If(self.command.run):
+                    m.next = "FIND"
+            with m.State("FIND"):
+                with m.If(self.command.run):
                     m.next = "READY"
 
-        compared = Signal()
-        m.d.sync += compared.eq(scanning)
-        full, busy = [], [compared, merger.busy]
-        for name, port, left, right in (
-            ("r", merger.i[0], r, window_s.scanned),
-            ("s", merger.i[1], window_r.scanned, s),
+        full, busy = [], [merger.busy]
+        for name, port, asks, left, right in (
+            ("r", merger.i[0], asks_s, r, window_s.scanned),
+            ("s", merger.i[1], asks_r, window_r.scanned, s),
         ):
             m.submodules[f"results_{name}"] = results = Queue(self.pairing.result, self._queue, margin=self._margin)
             connect(m, results.o, port)
-            found = Signal(name=f"found_{name}")
+            shown = Signal(2, name=f"shown_{name}")
+            compared = Signal(name=f"compared_{name}")
+            held = [Signal(self.pairing.tuple, name=f"held_{name}_{side}", reset_less=True) for side in "rs"]
+            conditions = self.pairing.conditions(*held)
+            holds = Signal(len(conditions), name=f"holds_{name}", reset_less=True)
+            decided = Signal(name=f"decided_{name}")
             pair = Signal(self.pairing.result, name=f"pair_{name}", reset_less=True)
             m.d.sync += [
-                found.eq(compared & left.valid & right.valid & self.pairing.matches(left.tuple, right.tuple)),
-                *self.pairing.join(pair, left.tuple, right.tuple),
+                shown.eq(Cat(asks, shown)),
+                compared.eq(shown[-1] & left.valid & right.valid),
+                *(one.eq(side.tuple) for one, side in zip(held, (left, right), strict=True)),
+                holds.eq(conditions),
+                decided.eq(compared),
+                *self.pairing.join(pair, *held),
             ]
-            m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(found)]
+            m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(decided & holds.all())]
             full.append(results.almost_full)
-            busy += [found, results.o.valid]
+            busy += [shown, compared, decided, results.busy]
         m.d.comb += [self.full.eq(full[0] | full[1]), self.busy.eq(Cat(busy).any())]
         return m

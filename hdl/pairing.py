@@ -5,6 +5,9 @@ from amaranth.lib import data, stream
 
 from streamjoin.reference.predicates import Predicate
 
+#: Bits of a key that one condition of an equi-join looks at.
+_SLICE = 8
+
 
 class Pairing:
     """The layouts and the join condition that all parts of one join share.
@@ -43,6 +46,8 @@ class Pairing:
         keys = predicate.fields
         timed = {"time": time_width} if span is not None else {}
         self.tuple = data.StructLayout({**dict.fromkeys(keys, key_width), **timed, "payload": payload_width})
+        # What is compared, and what is only carried along.
+        self.compared = data.StructLayout({f: self.tuple[f].width for f in (*keys, *timed)})
         # The valid bit comes last: a tuple of whole words stays aligned to them in the simulator.
         self.slot = data.StructLayout({"tuple": self.tuple, "valid": 1})
         # (field of the result, stream it is taken from, field of the tuple)
@@ -73,12 +78,21 @@ class Pairing:
     def results(self) -> stream.Signature:
         return stream.Signature(self.result)
 
-    def matches(self, r, s):
-        """One bit: the tuples ``r`` and ``s`` (views of the tuple layout) make a pair."""
-        holds = Value.cast(self.predicate.holds(r, s)).bool()
-        if self.span is None:
-            return holds
-        return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)
+    def conditions(self, r, s):
+        """As many bits as the predicate takes, all of which must be up if ``r`` and ``s`` are to make a pair.
+
+        They are tuples, or the fields of them that are compared. Keys are found equal eight bits at a time, so that
+        each bit is a matter of a few gates; whoever needs a fast clock keeps the bits in registers before all of them
+        are taken together.
+        """
+        if self.predicate.is_equi:
+            bits = range(0, self.tuple["key"].width, _SLICE)
+            holds = [r.key[n : n + _SLICE] == s.key[n : n + _SLICE] for n in bits]
+        else:
+            holds = [Value.cast(self.predicate.holds(r, s)).bool()]
+        if self.span is not None:
+            holds += [r.time - s.time < self.span, s.time - r.time < self.span]
+        return Cat(holds)
 
     def part(self, layout: data.StructLayout, whole):
         """The fields of ``layout`` cut out of the tuple ``whole``."""

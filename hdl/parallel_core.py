@@ -1,13 +1,15 @@
 """The join core that makes all comparisons of a segment in one cycle."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import connect, flipped
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.core import JoinCore, Pace
+from streamjoin.hdl.delay_line import DelayLine
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.ram import NEVER_COLLIDES
 
 
 class ParallelCore(JoinCore):
@@ -16,7 +18,9 @@ class ParallelCore(JoinCore):
     Comparing. A tuple that enters from R is compared with all S slots in the cycle of the command. A tuple that
     enters from S is compared one cycle later, when it is in the segment's first slot and the R window has already
     shifted: it meets the R window with the new R tuple in it, as the order R before S wants, without a multiplexer.
-    Two cycles after the command the outcome is a mask of one bit a slot. Masks with no bit set are forgotten.
+    What came of it is registered before it is told apart from comparisons with empty slots, and once more before it
+    is seen whether there is a match at all: four cycles after the command the outcome is a mask of one bit a slot.
+    Masks with no bit set are forgotten.
 
     Serialising. A mask that has bits goes into the match queue, and bit by bit becomes results. By then the windows
     have shifted on, so a mask says which slots matched *at the time of the command*; what the results need of the
@@ -28,8 +32,9 @@ class ParallelCore(JoinCore):
     waited so long that its tuples are about to be overwritten; both leave room for the commands that still come.
     Serialising waits for nothing but the result queue, which drains towards the output: so ``full`` goes down again.
 
-    Cost. One cycle a command; one cycle a result. A pair leaves the core seven cycles after the command if
-    nothing else waits.
+    Cost. One cycle a command; one cycle a result. A pair leaves the core thirteen cycles after the command if
+    nothing else waits: four for the mask, two in the match queue, one to become the current mask, four to choose a
+    bit, make its addresses, read and hold the tuples, and two in the result queue.
 
     Parameters
     ----------
@@ -40,19 +45,21 @@ class ParallelCore(JoinCore):
     """
 
     #: From a command to its mask being in the match queue.
-    latency = 3
+    latency = 5
     PACE = Pace(r=1, s=1, both=1)
-    #: From the choice of a bit to its result at the queue: address, read.
-    _READ = 2
+    #: From the choice of a bit to its result at the queue: the bit, its addresses, the memories, their data.
+    _READ = 4
+    #: From the age of the current mask to ``full``: the age, the verdict.
+    _NOTICE = 2
 
     def __init__(
         self, pairing: Pairing, *, segment_r: int, segment_s: int, match_queue: int, queue: int, reaction: int
     ):
-        self._margin = reaction + self.latency
+        self._margin = 1 + reaction + self.latency
         self._match_queue = match_queue + self._margin
         self._queue = queue + self._READ + 1
-        # How much older than the newest tuple a mask may grow, from ``full`` to the last read.
-        self._grace = self._margin + self._READ + 1
+        # How many tuples may enter between the age at which a mask makes the core full and its last read.
+        self._grace = self._NOTICE + reaction + self._READ + 1
         longest = max(segment_r, segment_s)
         self._history = 1 << ceil_log2(longest + self._grace + 2 * match_queue)
         super().__init__(pairing, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
@@ -61,46 +68,27 @@ class ParallelCore(JoinCore):
         m = Module()
         command, pairing = self.command, self.pairing
 
-        valid_r, tuples_r = self._window(m, "r", self.segment_r, command.enter_r, self.i_r)
-        valid_s, tuples_s = self._window(m, "s", self.segment_s, command.enter_s, self.i_s)
-        m.d.comb += [
-            self.o_r.valid.eq(valid_r[-1]),
-            self.o_r.tuple.eq(tuples_r[-1]),
-            self.o_s.valid.eq(valid_s[-1]),
-            self.o_s.tuple.eq(tuples_s[-1]),
-            self.leaves_r.eq(command.enter_r),
-            self.leaves_s.eq(command.enter_s),
-        ]
+        valid_r, slots_r = self._window(m, "r", self.segment_r, command.enter_r, self.i_r, self.o_r)
+        valid_s, slots_s = self._window(m, "s", self.segment_s, command.enter_s, self.i_s, self.o_s)
+        m.d.comb += [self.leaves_r.eq(command.enter_r), self.leaves_s.eq(command.enter_s)]
         head_r, past_r = self._remember(m, "r", pairing.r_part, command.enter_r, self.i_r.tuple)
         head_s, past_s = self._remember(m, "s", pairing.s_part, command.enter_s, self.i_s.tuple)
 
-        # One cycle after the command: R's hits; S's newcomer is in slot 0. Two cycles after: the mask.
+        # In the cycle of the command the R tuple is still at the door; one cycle later the S tuple is in slot 0.
         newcomer_r = command.enter_r & self.i_r.valid
-        newcomer_s = Signal()
-        hits_r = Signal(self.segment_s)
-        head_s_before = Signal.like(head_s, reset_less=True)
-        waiting = data.StructLayout({"mask": self.segment_s + self.segment_r, "r": head_r.shape(), "s": head_s.shape()})
-        mask = Signal(self.segment_s + self.segment_r)
-        at_r = Signal.like(head_r, reset_less=True)
-        at_s = Signal.like(head_s, reset_less=True)
-        match_r = Cat(pairing.matches(self.i_r.tuple, s) for s in tuples_s)
-        match_s = Cat(pairing.matches(r, tuples_s[0]) for r in tuples_r)
-        hits_s = match_s & valid_r & newcomer_s.replicate(self.segment_r)
-        m.d.sync += [
-            hits_r.eq(match_r & valid_s & newcomer_r.replicate(self.segment_s)),
-            newcomer_s.eq(command.enter_s & self.i_s.valid),
-            head_s_before.eq(head_s),
-            mask.eq(Cat(hits_r, hits_s)),
-            at_r.eq(head_r),
-            at_s.eq(head_s_before),
-        ]
+        newcomer_s = _later(m, "newcomer_s", command.enter_s & self.i_s.valid, reset_less=False)
+        hits_r = self._hits(m, "r", [pairing.conditions(self.i_r.tuple, s) for s in slots_s], valid_s, newcomer_r)
+        hits_s = self._hits(m, "s", [pairing.conditions(r, slots_s[0]) for r in slots_r], valid_r, newcomer_s)
+        found = Cat(_later(m, "hits_r_late", hits_r, reset_less=False), hits_s)
 
+        waiting = data.StructLayout({"mask": len(found), "r": head_r.shape(), "s": head_s.shape()})
         m.submodules.matches = matches = Queue(waiting, self._match_queue, margin=self._margin)
         m.d.comb += [
-            matches.i.p.mask.eq(mask),
-            matches.i.p.r.eq(at_r),
-            matches.i.p.s.eq(at_s),
-            matches.i.valid.eq(mask.any()),
+            matches.i.p.mask.eq(_later(m, "mask", found)),
+            # The S slots as they were before the command, the R slots as they were after it.
+            matches.i.p.r.eq(_later(m, "at_r", head_r, cycles=3)),
+            matches.i.p.s.eq(_later(m, "at_s", head_s, cycles=4)),
+            matches.i.valid.eq(_later(m, "any", found.any(), reset_less=False)),
         ]
 
         current = Signal(waiting)
@@ -109,28 +97,48 @@ class ParallelCore(JoinCore):
         serialising = self._serialise(m, current, matches, results, past_r, past_s)
 
         # Tuples that have entered since the current mask; all that wait behind it are younger.
-        age_limit = [self._history - segment - 1 - self._grace for segment in (self.segment_r, self.segment_s)]
-        age_r = (head_r - current.r)[: len(head_r)]
-        age_s = (head_s - current.s)[: len(head_s)]
-        stale = current.mask.any() & ((age_r >= age_limit[0]) | (age_s >= age_limit[1]))
+        is_old = Cat(
+            _later(m, f"age_{name}", (head - current[name])[: len(head)]) >= self._history - segment - 1 - self._grace
+            for name, head, segment in (("r", head_r, self.segment_r), ("s", head_s, self.segment_s))
+        )
+        stale = _later(m, "waits", current.mask.any()) & is_old.any()
         m.d.comb += [
-            self.full.eq(matches.almost_full | stale),
-            self.busy.eq(matches.o.valid | serialising | results.o.valid),
+            self.full.eq(_later(m, "stop", matches.almost_full | stale)),
+            self.busy.eq(matches.busy | serialising | results.busy),
         ]
         return m
 
-    def _window(self, m, name, length, enter, entering):
-        """A shift register whose slots can all be seen at once."""
+    def _window(self, m, name, length, enter, entering, leaving):
+        """A shift register; what is compared can be seen in all slots at once, payloads go through a delay line."""
+        m.submodules[f"payloads_{name}"] = payloads = DelayLine(self.pairing.tuple["payload"].shape, length)
         valid = Signal(length, name=f"valid_{name}")
-        tuples = [Signal(self.pairing.tuple, name=f"{name}{n}", reset_less=True) for n in range(length)]
+        slots = [Signal(self.pairing.compared, name=f"{name}{n}", reset_less=True) for n in range(length)]
+        newest = self.pairing.part(self.pairing.compared, entering.tuple)
         with m.If(enter):
             m.d.sync += valid.eq((valid << 1) | entering.valid)
-            m.d.sync += [slot.eq(before) for slot, before in zip(tuples, [entering.tuple, *tuples], strict=False)]
-        return valid, tuples
+            m.d.sync += [slot.eq(before) for slot, before in zip(slots, [newest, *slots], strict=False)]
+        m.d.comb += [
+            payloads.shift.eq(enter),
+            payloads.i.eq(entering.tuple.payload),
+            leaving.valid.eq(valid[-1]),
+            leaving.tuple.payload.eq(payloads.o),
+            *(leaving.tuple[field].eq(slots[-1][field]) for field in self.pairing.compared.members),
+        ]
+        return valid, slots
+
+    def _hits(self, m, name, conditions, valid, newcomer):
+        """Which slots the newcomer made a pair with, two cycles after it was compared with all of them."""
+        holds = [_later(m, f"holds_{name}{n}", slot) for n, slot in enumerate(conditions)]
+        filled = _later(m, f"filled_{name}", valid)
+        met = _later(m, f"met_{name}", newcomer, reset_less=False)
+        hits = Cat(slot.all() for slot in holds) & filled & met.replicate(len(filled))
+        return _later(m, f"hits_{name}", hits, reset_less=False)
 
     def _remember(self, m, name, part, enter, entering):
         """A ring of what results need of the tuples of one stream; the head is where the next one will be."""
-        m.submodules[f"history_{name}"] = history = memory.Memory(shape=part, depth=self._history, init=[])
+        m.submodules[f"history_{name}"] = history = memory.Memory(
+            shape=part, depth=self._history, init=[], attrs=NEVER_COLLIDES
+        )
         write = history.write_port()
         head = Signal(range(self._history), name=f"head_{name}")
         m.d.comb += [write.addr.eq(head), write.data.eq(self.pairing.part(part, entering)), write.en.eq(enter)]
@@ -140,29 +148,39 @@ class ParallelCore(JoinCore):
 
     def _serialise(self, m, current, matches, results, past_r, past_s):
         """Turn the current mask into results, lowest bit first; returns whether any are on their way."""
-        after_lowest = Signal.like(current.mask)
-        m.d.comb += after_lowest.eq(current.mask & (current.mask - 1))
-        lowest = current.mask & ~after_lowest
+        below = Cat(current.mask[:n].any() for n in range(len(current.mask)))
+        rest = Signal.like(current.mask)
         issue = Signal()
-        m.d.comb += issue.eq(current.mask.any() & ~results.almost_full)
-        m.d.comb += matches.o.ready.eq(~current.mask.any() | (issue & ~after_lowest.any()))
+        m.d.comb += [
+            rest.eq(current.mask & below),
+            issue.eq(current.mask.any() & ~results.almost_full),
+            matches.o.ready.eq(~current.mask.any() | (issue & ~rest.any())),
+        ]
         with m.If(matches.o.ready & matches.o.valid):
             m.d.sync += current.eq(matches.o.p)
         with m.Elif(issue):
-            m.d.sync += current.mask.eq(after_lowest)
+            m.d.sync += current.mask.eq(rest)
 
-        # S slots as they were before the command, R slots as they were after it; the newcomers beside them.
-        bits_r, bits_s = lowest[: self.segment_s], lowest[self.segment_s :]
-        of_r = bits_r.any()
-        with m.If(issue):
-            m.d.sync += [
-                past_r.addr.eq(current.r - 1 - Mux(of_r, 0, _number(bits_s))),
-                past_s.addr.eq(Mux(of_r, current.s - 1 - _number(bits_r), current.s)),
-            ]
+        # The histories' heads are one past the newest tuple. A hit of R stands beside R's newcomer, in the S window
+        # before the command; a hit of S in the R window after it, beside S's newcomer, which is at S's old head.
+        chosen = _later(m, "chosen", current.mask & ~below)
+        hits_r, hits_s = chosen[: self.segment_s], chosen[self.segment_s :]
+        at_r, at_s = _later(m, "from_r", current.r), _later(m, "from_s", current.s)
+        m.d.sync += [past_r.addr.eq(at_r - 1 - _number(hits_s)), past_s.addr.eq(at_s - _number(Cat(0, hits_r)))]
+        result = Signal(self.pairing.result, reset_less=True)
         underway = Signal(self._READ)
-        m.d.sync += underway.eq(Cat(issue, underway))
-        m.d.comb += [*self.pairing.join(results.i.p, past_r.data, past_s.data), results.i.valid.eq(underway[-1])]
+        m.d.sync += [*self.pairing.join(result, past_r.data, past_s.data), underway.eq(Cat(issue, underway))]
+        m.d.comb += [results.i.p.eq(result), results.i.valid.eq(underway[-1])]
         return current.mask.any() | underway.any()
+
+
+def _later(m, name, value, *, cycles=1, reset_less=True):
+    """What ``value`` was some cycles before; only what says that something else counts needs a reset."""
+    for cycle in range(cycles):
+        register = Signal(len(value), name=name if cycle == cycles - 1 else f"{name}_{cycle}", reset_less=reset_less)
+        m.d.sync += register.eq(value)
+        value = register
+    return value
 
 
 def _number(one_hot):

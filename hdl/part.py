@@ -2,6 +2,7 @@
 
 import functools
 
+from amaranth.hdl import Fragment, ResetInserter, Signal
 from amaranth.lib import wiring
 
 
@@ -12,7 +13,17 @@ class Part(wiring.Component):
     only: a platform that has a method ``instance_of`` is asked for a stand-in (an instance of a module that it emits
     elsewhere) before a part elaborates itself; where it answers ``None``, and with any other platform, the part
     elaborates as usual.
+
+    Attributes
+    ----------
+    reset
+        A signal that resets this part instead of the reset that all share, so that no wire has to reach every
+        register of a large design in one cycle. Where the part elaborates itself, both do.
     """
+
+    #: Synthesis leaves parts of this class alone: neither dissolved into their surroundings nor merged with equals.
+    kept = False
+    reset: Signal | None = None
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
@@ -29,6 +40,11 @@ def _unless_shared(elaborate):
     @functools.wraps(elaborate)
     def elaborate_unless_shared(self, platform):
         stand_in = platform.instance_of(self) if hasattr(platform, "instance_of") else None
-        return elaborate(self, platform) if stand_in is None else stand_in
+        if stand_in is not None:
+            return stand_in
+        whole = elaborate(self, platform)
+        if self.reset is None or hasattr(platform, "instance_of"):
+            return whole
+        return ResetInserter(self.reset)(Fragment.get(whole, platform))
 
     return elaborate_unless_shared

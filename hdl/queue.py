@@ -1,24 +1,32 @@
 """A queue of shaped items between two streams, with an early warning."""
 
-from amaranth.hdl import Module, Shape
-from amaranth.lib import fifo, stream
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import memory, stream
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.ram import NEVER_COLLIDES
 
 
 class Queue(Part):
-    """First in, first out: an item that enters in one cycle can leave in the next.
+    """First in, first out: an item that enters in one cycle can leave in the second after it.
 
     One item enters and one leaves in every cycle, as long as there is room for the one and there is the other; a
     full queue takes nothing, even while an item leaves it (so a queue of depth 1 passes one item in two cycles).
+
+    Everything that leaves this part comes straight out of a register: ``i.ready``, ``o.valid``, ``o.p`` and
+    ``almost_full``. So queues cut paths, wherever their neighbours are placed. Items wait in a memory that is read
+    synchronously, which every family of FPGAs has; the register behind it is the exit, where one more item stands.
+    The number of items in the memory is kept in unary, one bit a place: full, empty and almost full each are a bit of
+    it, where a binary number would have to be compared.
 
     Parameters
     ----------
     shape
         What an item looks like.
     depth
-        How many items there is room for.
+        How many items may wait behind the one at the exit.
     margin
         How many items must still fit when ``almost_full`` goes up.
 
@@ -29,6 +37,8 @@ class Queue(Part):
     almost_full
         Room for no more than ``margin`` further items is left. Whoever feeds the queue without looking at
         ``i.ready`` loses nothing if it sends at most ``margin`` items from that cycle on.
+    busy
+        Something is inside.
     """
 
     def __init__(self, shape, depth: int, *, margin: int = 0):
@@ -38,19 +48,44 @@ class Queue(Part):
             raise ValueError(f"a margin of {margin} does not fit a queue of {depth}: it must be below the depth")
         self.depth = depth
         self.margin = margin
-        self._width = Shape.cast(shape).width
-        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape)), "almost_full": Out(1)})
+        self._shape = shape
+        super().__init__(
+            {
+                "i": In(stream.Signature(shape)),
+                "o": Out(stream.Signature(shape)),
+                "almost_full": Out(1),
+                "busy": Out(1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.buffer = buffer = fifo.SyncFIFO(width=self._width, depth=self.depth)
+        # Rounded up to a power of two, so that its pointers wrap by themselves.
+        places = 1 << ceil_log2(self.depth)
+        m.submodules.memory = waiting = memory.Memory(shape=self._shape, depth=places, init=[], attrs=NEVER_COLLIDES)
+        write, read = waiting.write_port(), waiting.read_port()
+        level = Signal(self.depth)  # as many ones as items in the memory
+        entering = Signal()
+        moving_up = Signal()  # to the exit
         m.d.comb += [
-            buffer.w_data.eq(self.i.p),
-            buffer.w_en.eq(self.i.valid),
-            self.i.ready.eq(buffer.w_rdy),
-            self.o.p.eq(buffer.r_data),
-            self.o.valid.eq(buffer.r_rdy),
-            buffer.r_en.eq(self.o.ready),
-            self.almost_full.eq(buffer.level >= self.depth - self.margin),
+            self.i.ready.eq(~level[-1]),
+            entering.eq(self.i.valid & self.i.ready),
+            write.data.eq(self.i.p),
+            write.en.eq(entering),
+            moving_up.eq(level[0] & (self.o.ready | ~self.o.valid)),
+            read.en.eq(moving_up),
+            self.o.p.eq(read.data),
+            self.almost_full.eq(level[self.depth - self.margin - 1]),
+            self.busy.eq(level[0] | self.o.valid),
         ]
+        with m.If(entering):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(moving_up):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        with m.If(entering ^ moving_up):
+            m.d.sync += level.eq(Mux(entering, (level << 1) | 1, level >> 1))
+        with m.If(moving_up):
+            m.d.sync += self.o.valid.eq(1)
+        with m.Elif(self.o.ready):
+            m.d.sync += self.o.valid.eq(0)
         return m

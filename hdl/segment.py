@@ -1,45 +1,47 @@
-"""A core's share of one window, read one tuple at a time: in registers or in memory."""
+"""A core's share of one window, a ring of slots: in registers or in memory."""
 
-from amaranth.hdl import Array, Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.ram import NEVER_COLLIDES
 
 
 class _Segment(Part):
     """The interface that both segments share.
 
-    A shift lets one slot enter and the oldest leave. Reading is by index, one slot a cycle, in an order of the
-    segment's own choice: all that a scan needs is that the indices from 0 up to ``length - 1`` name each slot once,
-    as long as there is no shift in between. After a reset every slot is empty.
+    The segment turns by one slot a step. With ``write`` the oldest slot leaves and ``entering`` takes its place;
+    without it the oldest goes round and counts as the newest from then on, and is shown on its way. So a scan is as
+    many steps as there are slots: it shows each of them once, the oldest first, and leaves all as it was. Steps need
+    not follow each other at once, but a scan has to be finished before anything else happens. After a reset every slot
+    is empty.
+
+    ``step`` and ``write`` move whole tuples: let them come straight out of registers.
 
     Members
     -------
-    shift
-        ``entering`` takes the place of the oldest slot.
-    scan, index
-        Read this slot. Indices beyond the segment read as empty slots.
+    step, write
+        Turn by one slot, as described above; no ``write`` without a ``step``.
+    entering
+        The slot that enters.
     scanned
-        The slot that was read in the cycle before, as it was before any shift in that cycle.
+        The slot that went round in the cycle before. It comes late: put it into a register before doing much with it.
     leaving
-        The oldest slot, settled from the second cycle after a scan or a shift on.
+        The oldest slot, settled from the second cycle after a step on.
     """
 
-    def __init__(self, pairing: Pairing, length: int, indices: int):
+    def __init__(self, pairing: Pairing, length: int):
         if length < 1:
             raise ValueError(f"a segment needs room for at least one tuple, not {length}")
-        if indices < length:
-            raise ValueError(f"{indices} indices cannot name all {length} slots of a segment")
         self.pairing = pairing
         self.length = length
         super().__init__(
             {
                 "entering": In(pairing.slot),
-                "shift": In(1),
-                "scan": In(1),
-                "index": In(range(indices)),
+                "step": In(1),
+                "write": In(1),
                 "scanned": Out(pairing.slot),
                 "leaving": Out(pairing.slot),
             }
@@ -47,19 +49,21 @@ class _Segment(Part):
 
 
 class RegisterSegment(_Segment):
-    """A shift register: the window of the papers. Index 0 is the slot that entered last."""
+    """A shift register, the window of the papers, which goes round for a scan: no selection among slots is needed."""
 
     def elaborate(self, platform):
         m = Module()
         valid = Signal(self.length)
         tuples = [Signal(self.pairing.tuple, name=f"tuple{n}", reset_less=True) for n in range(self.length)]
-        with m.If(self.shift):
-            m.d.sync += valid.eq((valid << 1) | self.entering.valid)
-            m.d.sync += [slot.eq(before) for slot, before in zip(tuples, [self.entering.tuple, *tuples], strict=False)]
-        m.d.comb += [self.leaving.valid.eq(valid[-1]), self.leaving.tuple.eq(tuples[-1])]
-        m.d.sync += [
-            self.scanned.tuple.eq(Array(slot.as_value() for slot in tuples)[self.index]),
-            self.scanned.valid.eq(valid.bit_select(self.index, 1) & (self.index < self.length)),
+        newest = Mux(self.write, self.entering.tuple, tuples[-1])
+        with m.If(self.step):
+            m.d.sync += valid.eq((valid << 1) | Mux(self.write, self.entering.valid, valid[-1]))
+            m.d.sync += [slot.eq(before) for slot, before in zip(tuples, [newest, *tuples], strict=False)]
+        m.d.comb += [
+            self.leaving.valid.eq(valid[-1]),
+            self.leaving.tuple.eq(tuples[-1]),
+            self.scanned.valid.eq(valid[0]),
+            self.scanned.tuple.eq(tuples[0]),
         ]
         return m
 
@@ -67,33 +71,32 @@ class RegisterSegment(_Segment):
 class MemorySegment(_Segment):
     """A ring in block or distributed RAM: the next place to write is the oldest slot.
 
-    One read port serves both the scan and, between scans, the oldest slot. A reset cannot clear a memory; so slots
-    count as empty until the ring has been written that far.
+    A reset cannot clear a memory; so slots count as empty until the ring has been written that far.
     """
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.ring = ring = memory.Memory(shape=self.pairing.slot, depth=self.length, init=[])
+        m.submodules.ring = ring = memory.Memory(
+            shape=self.pairing.slot, depth=self.length, init=[], attrs=NEVER_COLLIDES
+        )
         write, read = ring.write_port(), ring.read_port()
 
-        oldest = Signal(range(self.length))
-        wrapped = Signal()
-        m.d.comb += [write.addr.eq(oldest), write.data.eq(self.entering), write.en.eq(self.shift)]
-        with m.If(self.shift):
-            with m.If(oldest == self.length - 1):
-                m.d.sync += [oldest.eq(0), wrapped.eq(1)]
-            with m.Else():
-                m.d.sync += oldest.eq(oldest + 1)
-
-        written = Signal()
-        with m.If(self.scan):
-            m.d.comb += read.addr.eq(self.index)
-            m.d.sync += written.eq((self.index < self.length) & (wrapped | (self.index < oldest)))
-        with m.Else():
-            m.d.comb += read.addr.eq(oldest)
-            m.d.sync += written.eq(wrapped)
+        place = Signal(range(self.length))
+        written = Signal(range(self.length + 1))
+        counts = Signal()
+        m.d.comb += [
+            write.addr.eq(place),
+            write.data.eq(self.entering),
+            write.en.eq(self.write),
+            read.addr.eq(place),
+        ]
+        m.d.sync += counts.eq(place < written)
+        with m.If(self.step):
+            m.d.sync += place.eq(Mux(place == self.length - 1, 0, place + 1))
+        with m.If(self.write & (written != self.length)):
+            m.d.sync += written.eq(written + 1)
         for port in (self.scanned, self.leaving):
-            m.d.comb += [port.tuple.eq(read.data.tuple), port.valid.eq(read.data.valid & written)]
+            m.d.comb += [port.tuple.eq(read.data.tuple), port.valid.eq(read.data.valid & counts)]
         return m
 
 

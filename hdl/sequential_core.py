@@ -1,6 +1,6 @@
 """The join core of paper 001: one comparison a cycle."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.core import JoinCore, Pace
@@ -18,8 +18,8 @@ class SequentialCore(JoinCore):
 
     So a pair costs ``scan_r + scan_s + 5`` cycles, a lone R tuple ``scan_r + 5``, a lone S tuple ``scan_s + 5``; a
     command to skip the comparisons costs 6.
-    Comparing is pipelined behind the state machine: a slot read in one cycle is compared in the next and is in the
-    result queue one cycle later.
+    Comparing is pipelined behind the state machine: a slot is asked for, shown, put beside the tuple that it is
+    compared with, and compared, each in its own cycle; then the pair goes into the result queue.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class SequentialCore(JoinCore):
 
     #: States of a command apart from the two scans: 1, 2, 3, 4 and 6.
     OVERHEAD = 5
-    #: From the state machine's last cycle to the result queue: read, compare.
-    latency = 2
+    #: From the state machine's last cycle to the result queue: ask, show, take sides, compare.
+    latency = 4
     #: States 1 to 4, the shift, and the read of the slot that is the oldest then.
     glance = 7
 
@@ -51,7 +51,7 @@ class SequentialCore(JoinCore):
         queue: int,
         reaction: int,
     ):
-        self._segment = lambda length, indices: SEGMENTS[storage](pairing, length, indices)
+        self._segment = lambda length: SEGMENTS[storage](pairing, length)
         self._scan_r = scan_r
         self._scan_s = scan_s
         self._margin = reaction + self.latency
@@ -64,8 +64,8 @@ class SequentialCore(JoinCore):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.window_r = window_r = self._segment(self.segment_r, self._scan_s)
-        m.submodules.window_s = window_s = self._segment(self.segment_s, self._scan_r)
+        m.submodules.window_r = window_r = self._segment(self.segment_r)
+        m.submodules.window_s = window_s = self._segment(self.segment_s)
         m.submodules.results = results = Queue(self.pairing.result, self._queue, margin=self._margin)
         connect(m, results.o, flipped(self.o_result))
 
@@ -79,24 +79,37 @@ class SequentialCore(JoinCore):
         m.d.comb += [
             window_r.entering.eq(buffer_r),
             window_s.entering.eq(buffer_s),
-            window_r.index.eq(index),
-            window_s.index.eq(index),
             self.o_r.eq(window_r.leaving),
             self.o_s.eq(window_s.leaving),
         ]
 
-        def scan(entering, scanned, cycles, following):
-            """Shift in the first cycle of the scan, go through the other window, then on to the next state."""
+        # What moves whole tuples comes straight out of registers, up in the first cycle of states 3, 5 and 7.
+        takes = Signal()
+        m.d.sync += [takes.eq(0), *(signal.eq(0) for w in (window_r, window_s) for signal in (w.step, w.write))]
+        m.d.comb += [self.leaves_r.eq(takes & valid_r), self.leaves_s.eq(takes & valid_s)]
+        with m.If(takes):
+            m.d.sync += [buffer_r.eq(self.i_r), buffer_s.eq(self.i_s)]
+
+        def shift(window):
+            m.d.sync += [window.step.eq(1), window.write.eq(1)]
+
+        def scan(window, asks, cycles, following):
+            """Go through a window, then on to the next state."""
             last = skip | (index == cycles - 1)
-            m.d.comb += [entering.shift.eq(self.command.run & (index == 0)), scanned.scan.eq(1)]
             with m.If(self.command.run):
+                # Where neighbours hold more tuples, the last cycles find nothing here.
+                with m.If(~skip & (index < window.length)):
+                    m.d.sync += window.step.eq(1)
+                    m.d.comb += asks.eq(1)
                 with m.If(last):
                     m.d.sync += index.eq(0)
                     m.next = following
                 with m.Else():
                     m.d.sync += index.eq(index + 1)
 
-        with m.FSM() as states:
+        asks_r = Signal()
+        asks_s = Signal()
+        with m.FSM():
             with m.State("STATE0"):
                 m.next = "STATE1"
             with m.State("STATE1"):
@@ -109,49 +122,51 @@ class SequentialCore(JoinCore):
                     m.next = "STATE2"
             with m.State("STATE2"):
                 with m.If(self.command.run):
+                    m.d.sync += takes.eq(1)
                     m.next = "STATE3"
             with m.State("STATE3"):
                 with m.If(self.command.run):
-                    m.d.comb += [self.leaves_r.eq(valid_r), self.leaves_s.eq(valid_s)]
-                    m.d.sync += [buffer_r.eq(self.i_r), buffer_s.eq(self.i_s)]
                     m.next = "STATE4"
             with m.State("STATE4"):
                 with m.If(self.command.run & valid_r):
+                    shift(window_r)
                     m.next = "STATE5"
                 with m.Elif(self.command.run):
                     m.next = "STATE6"
             with m.State("STATE5"):
-                scan(window_r, window_s, self._scan_r, "STATE6")
+                scan(window_s, asks_s, self._scan_r, "STATE6")
             with m.State("STATE6"):
                 with m.If(self.command.run & valid_s):
+                    shift(window_s)
                     m.next = "STATE7"
                 with m.Elif(self.command.run):
                     m.next = "STATE1"
             with m.State("STATE7"):
-                scan(window_s, window_r, self._scan_s, "STATE1")
+                scan(window_r, asks_r, self._scan_s, "STATE1")
 
-        # One comparator for both scans, a cycle behind the state machine.
-        for_r = Signal()
-        for_s = Signal()
+        # One comparator for both scans, behind the state machine; meanwhile no command changes the buffers.
+        for_r = Signal(2)
+        for_s = Signal(2)
         m.d.sync += [
-            for_r.eq(self.command.run & states.ongoing("STATE5") & buffer_r.valid),
-            for_s.eq(self.command.run & states.ongoing("STATE7") & buffer_s.valid),
+            for_r.eq(Cat(asks_s & buffer_r.valid, for_r)),
+            for_s.eq(Cat(asks_r & buffer_s.valid, for_s)),
         ]
-        r = Signal(self.pairing.slot)
-        s = Signal(self.pairing.slot)
-        m.d.comb += [r.eq(buffer_r), s.eq(window_s.scanned)]
-        with m.If(for_s):
-            m.d.comb += [r.eq(window_r.scanned), s.eq(buffer_s)]
-        found = Signal()
+        r = Signal(self.pairing.tuple, reset_less=True)
+        s = Signal(self.pairing.tuple, reset_less=True)
+        compared = Signal()
+        m.d.sync += [r.eq(buffer_r.tuple), s.eq(window_s.scanned.tuple)]
+        m.d.sync += compared.eq(for_r[-1] & window_s.scanned.valid)
+        with m.If(for_s[-1]):
+            m.d.sync += [r.eq(window_r.scanned.tuple), s.eq(buffer_s.tuple), compared.eq(window_r.scanned.valid)]
+        conditions = self.pairing.conditions(r, s)
+        holds = Signal(len(conditions), reset_less=True)
+        decided = Signal()
         pair = Signal(self.pairing.result, reset_less=True)
-        m.d.sync += [
-            found.eq((for_r | for_s) & r.valid & s.valid & self.pairing.matches(r.tuple, s.tuple)),
-            *self.pairing.join(pair, r.tuple, s.tuple),
-        ]
+        m.d.sync += [holds.eq(conditions), decided.eq(compared), *self.pairing.join(pair, r, s)]
         m.d.comb += [
             results.i.p.eq(pair),
-            results.i.valid.eq(found),
+            results.i.valid.eq(decided & holds.all()),
             self.full.eq(results.almost_full),
-            self.busy.eq(found | for_r | for_s | results.o.valid),
+            self.busy.eq(Cat(for_r, for_s, compared, decided).any() | results.busy),
         ]
         return m

@@ -57,9 +57,8 @@ def _control_trees() -> Iterator[Case]:
 
 def _segments() -> Iterator[Case]:
     for storage, kind in SEGMENTS.items():
-        for length, indices in ((1, 1), (3, 3), (4, 7), (5, 6)):
-            settings = {"length": length, "indices": indices}
-            yield f"{_SHORT[storage]}{length}of{indices}", kind(_pairing(), length, indices), settings
+        for length in (1, 2, 3, 4, 7):
+            yield f"{_SHORT[storage]}{length}", kind(_pairing(), length), {"length": length}
 
 
 def _gates() -> Iterator[Case]:
@@ -72,7 +71,7 @@ def _gates() -> Iterator[Case]:
         ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11),
     ):
         settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps}
-        settings |= {"settle": 5, "glance": glance}
+        settings |= {"start": 3, "settle": 5, "glance": glance}
         yield name, Admission(_pairing(), pace, **settings), {"pace": asdict(pace), **settings}
 
 

@@ -52,8 +52,8 @@ class _SharingPlatform:
             f"{'i' if member.flow == wiring.In else 'o'}_{'__'.join(map(str, path))}": Value.cast(value)
             for path, member, value in part.signature.flatten(part)
         }
-        signals = {"clk": ClockSignal, "rst": ResetSignal}
-        return Instance(module, **ports, **{f"i_{name}": signals[name]() for name in clocking})
+        signals = {"clk": ClockSignal(), "rst": ResetSignal() if part.reset is None else part.reset}
+        return Instance(module, **ports, **{f"i_{name}": signals[name] for name in clocking})
 
     def _module_of(self, part: Part) -> tuple[str, list[str]]:
         """The name of the module for parts of this kind, and its clock and reset."""
@@ -65,7 +65,10 @@ class _SharingPlatform:
         self._elaborating.append(part)
         source = rtlil.convert(part, name=name, platform=self, emit_src=False)
         self._elaborating.pop()
-        self.modules.append(_TOP.sub("", source))
+        source = _TOP.sub("", source)
+        if part.kept:
+            source = source.replace("module ", 'attribute \\keep_hierarchy "yes"\nmodule ', 1)
+        self.modules.append(source)
         module = name, clock_ports(source)
         self._kinds.append((part.kind, module))
         return module

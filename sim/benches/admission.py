@@ -21,19 +21,20 @@ class Gate:
         What has been thrown away, how many empty slots have been pushed, when the gate said that it was drained.
     """
 
-    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, settle, glance):
+    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, start, settle, glance):
         self._dut = dut
         self._pace, self._drops, self._settle, self._glance = pace, on_full == "drop", settle, glance
         self._drain_stream, self._drain_steps = drain_stream, drain_steps
         self._running = STALLS[halts]()
-        self._taking = True
+        self._shut = start + 1  # cycles until tuples may enter
+        self._draining = False
         self._wait = 0  # cycles of work until the next command may come
         self._expected = {"run": 0, "enter_r": 0, "enter_s": 0, "skip": 0}
         self._slots = {}
         self._was_busy = False
         self._last_command = 0
         self.halting, self.busy = True, True
-        self.dropped = self.pushed = 0
+        self.dropped = self._counted = self.pushed = 0
         self.drained_at: int | None = None
         dut.attach(self)
 
@@ -45,19 +46,22 @@ class Gate:
     def sample(self) -> None:
         dut, halt = self._dut, self._dut["halt"]
         self._check_command()
+        taking = not self._shut and not self._draining
         opens = self._wait == 0 and not halt
-        discards = self._drops and self._taking and bool(halt)
-        ready = self._taking and (opens or discards)
+        discards = self._drops and taking and bool(halt)
+        ready = taking and (opens or discards)
         assert dut["i_r__ready"] == dut["i_s__ready"] == ready, f"ready should be {ready} at both inputs"
         assert dut["discarding"] == discards, f"discarding should be {discards}"
-        assert dut["dropped"] == self.dropped, f"{self.dropped} were dropped"
+        assert dut["dropped"] == self._counted, f"{self._counted} were dropped"
+        self._counted = self.dropped
+        assert dut["starting"] == (self._shut > 0)
         self._check_drained()
 
         enters = {side: dut[f"i_{side}__payload"] for side in "rs" if ready and dut[f"i_{side}__valid"]}
         if discards:
             self.dropped += len(enters)
             enters = {}
-        if not self._taking and opens and self.pushed < self._drain_steps:
+        if self._draining and opens and self.pushed < self._drain_steps:
             skips = self._glance is not None and self.pushed > 0 and not dut["moving"]
             self.pushed += 1
             enters = {self._drain_stream: None}
@@ -65,8 +69,9 @@ class Gate:
             self._wait = max(self._glance or 0, 0 if skips else self._pace[self._drain_stream]) - 1
         else:
             self._expect(enters, halt)
-        if dut["drain"]:
-            self._taking = False
+        if dut["drain"] and not self._shut:
+            self._draining = True
+        self._shut = max(0, self._shut - 1)
 
     def _expect(self, enters: dict[str, int | None], halt: int, skips: bool = False) -> None:
         """The command of the next cycle, and how long the gate then waits."""
@@ -87,7 +92,7 @@ class Gate:
 
     def _check_drained(self) -> None:
         if self._dut["drained"] and self.drained_at is None:
-            assert not self._taking, "drained without being told to drain"
+            assert self._draining, "drained without being told to drain"
             assert self.pushed == self._drain_steps, "drained before all was pushed"
             assert self._dut.cycle_number >= self._last_command + self._settle, "drained before it could show"
             assert not self._was_busy, "drained although the cores were busy"

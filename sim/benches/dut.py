@@ -48,6 +48,7 @@ class Dut:
         own = {port["name"].removeprefix(prefix): port for port in ports if port["name"].startswith(prefix)}
         self._ports = {name: top[port["name"]] for name, port in own.items()}
         self._fields = {name: port["fields"] for name, port in own.items() if "fields" in port}
+        self._clear = (1 << own["clear"]["width"]) - 1 if "clear" in own else 0
         self._driven: dict[str, int] = {}
         self._agents: list[Agent] = []
         self.cycle_number = 0
@@ -100,9 +101,13 @@ class Dut:
         for handle in self._inputs:
             handle.value = 0
         self._rst.value = 1
+        if self._clear:  # parts below have resets of their own
+            self["clear"] = self._clear
         for _ in range(cycles):
             await self.cycle()
         self._rst.value = 0
+        if self._clear:
+            self["clear"] = 0
         self.cycle_number = 0
 
     async def settle(self) -> None:

@@ -24,6 +24,8 @@ async def two_tuples_in_every_cycle(dut):
     dut.rst.value = 0
     for port in (dut.i_r__valid, dut.i_s__valid, dut.o_result__ready):
         port.value = 1
+    while ready.value != 1:  # the reset takes its time to reach all cores
+        await RisingEdge(clock)
     cycles, taken, results = SETTINGS["cycles"], 0, 0
     started = time.perf_counter()
     for cycle in range(cycles):

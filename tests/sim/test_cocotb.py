@@ -58,7 +58,7 @@ def test_failures_are_named(simulator):
     assert "keeps_order/case=shallow/source=none/sink=blocks" in report.failures
     assert "passes_at_full_speed/case=shallow" not in report.failures
     assert report.passed > 0
-    assert "ready is wrong with 3 items" in report.log.read_text()
+    assert "ready is wrong with room for 1" in report.log.read_text()
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)

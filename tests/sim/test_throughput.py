@@ -52,9 +52,9 @@ def test_sequential_scan_takes_the_states_of_the_paper(storage):
 
 def test_nested_loop_scans_the_longer_window():
     simulated = simulator("nested-loop", window_r=12, window_s=15)
-    assert cycles_a_command(simulated, [0, 1]) == {15 + 2}
-    assert cycles_a_command(simulated, [0]) == {15 + 2}
-    assert cycles_a_command(simulated, [1]) == {12 + 2}
+    assert cycles_a_command(simulated, [0, 1]) == {15 + 4}
+    assert cycles_a_command(simulated, [0]) == {15 + 4}
+    assert cycles_a_command(simulated, [1]) == {12 + 4}
 
 
 def test_the_nested_loop_overtakes_the_published_mergers_but_not_ours():
