@@ -7,9 +7,14 @@ from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design, find
 
 
-def add_design(parser: argparse.ArgumentParser) -> None:
+def add_design(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """DESIGN, -p NAME=VALUE and --predicate."""
-    parser.add_argument("design", metavar="DESIGN", help="a design's name; 'streamjoin designs' lists them")
+    parser.add_argument(
+        "design",
+        nargs=None if required else "?",
+        metavar="DESIGN",
+        help="a design's name; 'streamjoin designs' lists them",
+    )
     parser.add_argument(
         "-p",
         dest="parameters",

@@ -74,7 +74,9 @@ def run_bench(
     Raises :exc:`~streamjoin.sim.toolchain.ToolError` if a tool is missing or fails, or the simulation ends without
     telling how the tests went. A test that fails is no error: the report names it.
     """
-    verilog = generate(component, name)  # first of all: Amaranth warns of a component that nobody uses
+    verilog = generate(
+        component, name, aliases=waves is not None
+    )  # first of all: Amaranth warns of a component that nobody uses
     if simulator not in SIMULATORS:
         raise ValueError(f"the simulator is one of {', '.join(SIMULATORS)}, not {simulator!r}")
     if waves is not None and waves.suffix not in (".vcd", ".fst"):

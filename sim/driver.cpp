@@ -23,6 +23,9 @@ using Waves = VerilatedVcdC;
 #elif VM_TRACE_FST
 #include "verilated_fst_c.h"
 using Waves = VerilatedFstC;
+#elif VM_TRACE_SAIF
+#include "verilated_saif_c.h"
+using Waves = VerilatedSaifC;
 #endif
 
 #define COUNT(number, port) +1

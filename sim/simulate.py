@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from streamjoin.hdl.axi_stream import AxiStreamPorts
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design
 from streamjoin.reference.arrivals import Arrivals, Windows
@@ -38,7 +39,7 @@ class Simulator:
         """Generate and compile, or find the compiled model in the cache; ``waves`` decides what it can record."""
         check_widths(parameters)
         started = time.perf_counter()
-        verilog = design_verilog(design, parameters)
+        verilog = design_verilog(design, parameters, aliases=waves is not None)
         library = build_library(verilog, waves=None if waves is None else waves.suffix.removeprefix("."))
         return cls(design, parameters, verilog, library, time.perf_counter() - started)
 
@@ -176,10 +177,17 @@ def check_widths(parameters: JoinParameters) -> None:
             )
 
 
-def design_verilog(design: Design, parameters: JoinParameters, name: str | None = None) -> Verilog:
-    """The Verilog of a design; its top module is named after the design unless told otherwise."""
+def design_verilog(
+    design: Design, parameters: JoinParameters, name: str | None = None, *, axi: bool = False, aliases: bool = False
+) -> Verilog:
+    """The Verilog of a design; its top module is named after the design unless told otherwise.
+
+    ``axi`` gives the ports the names of AXI4-Stream; ``aliases`` is that of :func:`streamjoin.sim.verilog.generate`.
+    """
+    component = design.component(parameters)
     return generate(
-        design.component(parameters),
+        AxiStreamPorts(component) if axi else component,
         name or design.name.replace("-", "_"),
         about={"design": design.name, "parameters": parameters.as_dict()},
+        aliases=aliases,
     )

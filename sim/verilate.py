@@ -52,7 +52,7 @@ class Library:
     path
         The shared library.
     waves
-        The format of waves it can write: ``None``, ``"vcd"`` or ``"fst"``.
+        The format of waves it can write: ``None``, ``"vcd"``, ``"fst"`` or ``"saif"``.
     cached
         Whether it had been built before.
     """
@@ -77,7 +77,7 @@ def build_library(
     registered makes a slower simulator; it is there to measure by how much.
     """
     if waves not in WAVES:
-        raise ValueError(f"waves are vcd or fst, not {waves}")
+        raise ValueError(f"waves are vcd, fst or saif, not {waves}")
     ports = _ports_header(verilog.manifest)
     top = _top(verilog.manifest, registered_reset)
     driver = files("streamjoin.sim").joinpath("driver.cpp").read_text()
@@ -205,8 +205,8 @@ class _Compiler:
 
     def _options(self, waves: str | None) -> list[str | Path]:
         include = verilator_root() / "include"
-        switches = {"TRACE": waves is not None, "TRACE_VCD": waves == "vcd", "TRACE_FST": waves == "fst"}
-        switches |= dict.fromkeys(("COVERAGE", "SC", "TIMING", "TRACE_SAIF"), False)
+        switches = {"TRACE": waves is not None, **{f"TRACE_{each.upper()}": waves == each for each in WAVES if each}}
+        switches |= dict.fromkeys(("COVERAGE", "SC", "TIMING"), False)
         defines = ["-DVERILATOR=1", *(f"-DVM_{name}={int(value)}" for name, value in switches.items())]
         return [*self.flags, *defines, "-I", include, "-I", include / "vltstd"]
 

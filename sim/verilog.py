@@ -19,11 +19,16 @@ from amaranth.hdl import Shape, ShapeLike
 from amaranth.lib import data, wiring
 from pyosys import libyosys
 
-from streamjoin.sim import shared_modules
+from streamjoin.sim import shared_modules, tidy
 from streamjoin.sim.files import whole_file
 
+_STREAM_DATA = re.compile(r"(?P<stream>(?:i|s_axis)_(?P<input>\w+?)|o_result|m_axis_result)(?:__payload|_tdata)")
 # A memory that starts with zeros everywhere, written word by word.
-_ZEROS = re.compile(r"^  initial begin\n((?:    (\w+)\[\d+\] = \d+'h0+;\n)+)  end\n", re.MULTILINE)
+_ZEROS = re.compile(r"^  initial begin\n((?:    (\w+)\[\d+\] = \d+'[dh]0+;\n)+)  end\n", re.MULTILINE)
+# A port, and once more as a wire.
+_TWICE = re.compile(r"^(  (?:input|output) (.*;\n))  wire \2", re.MULTILINE)
+# What Yosys has to say of modules and registers; only what synthesis needs is kept.
+_ATTRIBUTE = re.compile(r"^ *\(\* (?!keep_hierarchy|no_rw_check|ramstyle).* \*\)\n", re.MULTILINE)
 # Yosys numbers the names it makes up through the life of the process.
 _MADE_UP_NAME = re.compile(r"\\\$\w+\$\S+:\d+:\S+\$\d+ ")
 
@@ -54,11 +59,14 @@ class Verilog:
             manifest.write_text(json.dumps(self.manifest, indent=2) + "\n")
 
 
-def generate(component: wiring.Component, name: str, *, about: dict | None = None, share: bool = True) -> Verilog:
+def generate(
+    component: wiring.Component, name: str, *, about: dict | None = None, share: bool = True, aliases: bool = False
+) -> Verilog:
     """Turn ``component`` into Verilog with the top module ``name``.
 
     ``about`` is merged into the manifest and shown in the header. ``share=False`` emits one module for each instance
-    instead of one for each kind of part: larger and slower in every respect, kept to measure by how much.
+    instead of one for each kind of part: larger and slower in every respect, kept to measure by how much. ``aliases``
+    keeps every name that a net has, and the fields of structures: for waves, not for reading.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", name):
         raise ValueError(f"{name!r} cannot name a Verilog module: use letters, digits and underscores")
@@ -66,18 +74,16 @@ def generate(component: wiring.Component, name: str, *, about: dict | None = Non
     ports = list(_ports(component))
     source = shared_modules.convert(component, name) if share else rtlil.convert(component, name=name, emit_src=False)
     clocking = [{"name": name, "direction": "input", "width": 1} for name in shared_modules.clock_ports(source)]
+    source = tidy.with_ports_in_order(source, [port["name"] for port in clocking + ports])
+    if not aliases:
+        source = tidy.without_aliases(source)
     versions = {package: version(package) for package in ("streamjoin", "amaranth", "pyosys")}
     text = _header(name, about, versions) + _to_verilog(source)
     manifest = {
         "name": name,
         **about,
         "ports": clocking + ports,
-        "inputs": [
-            {"port": member, "stream": _stream_name(member)}
-            for member in component.signature.members
-            if member.startswith("i_")
-        ],
-        **({"result": "o_result"} if "o_result" in component.signature.members else {}),
+        **_streams(ports),
         "versions": versions,
         "hash": hashlib.sha256(text.encode()).hexdigest(),
     }
@@ -109,8 +115,15 @@ def _width(shape: ShapeLike) -> int:
     return Shape.cast(shape).width
 
 
-def _stream_name(port: str) -> str:
-    suffix = port.removeprefix("i_")
+def _streams(ports: list[dict]) -> dict:
+    """The input streams and the result stream, under our names or those of AXI4-Stream."""
+    names = [match for port in ports if (match := _STREAM_DATA.fullmatch(port["name"]))]
+    inputs = [{"port": name["stream"], "stream": _stream_name(name["input"])} for name in names if name["input"]]
+    results = [name["stream"] for name in names if not name["input"]]
+    return {"inputs": inputs, **({"result": results[0]} if results else {})}
+
+
+def _stream_name(suffix: str) -> str:
     return f"S{suffix}" if suffix.isdigit() else suffix.upper()
 
 
@@ -140,12 +153,12 @@ def _to_verilog(source: str) -> str:
             f'read_rtlil "{before}"',
             "proc -nomux -norom",
             "memory_collect",
-            f'write_verilog -norename -noattr "{after}"',
+            f'write_verilog -norename "{after}"',
         ):
             design.run_pass(f"tee -q {command}")
         verilog = after.read_text()
     verilog = verilog.partition("*/\n\n")[2]  # Yosys' own header tells which compiler built it
-    verilog = _ZEROS.sub(_as_loop, verilog)
+    verilog = _ZEROS.sub(_as_loop, _TWICE.sub(r"\1", _ATTRIBUTE.sub("", verilog)))
     stable: dict[str, str] = {}
     return _MADE_UP_NAME.sub(lambda match: stable.setdefault(match[0], f"\\$auto${len(stable) + 1} "), verilog)
 

@@ -1,0 +1,71 @@
+"""Other tools take our Verilog without a warning that matters, and would tell if there were one."""
+
+import shutil
+
+import pytest
+
+from streamjoin.hdl.registry import DESIGNS
+from streamjoin.hdl.self_test import SelfTest
+from streamjoin.sim.lint import WAIVED, lint
+from streamjoin.sim.simulate import design_verilog
+from streamjoin.sim.verilog import Verilog, generate
+
+TOOLS = {"verilator", "yosys", *(["icarus"] if shutil.which("iverilog") else [])}
+CLEAN = {tool: [] for tool in TOOLS}
+SMALL = {"window_r": 7, "window_s": 10}
+VARIANTS = {
+    "nested-loop": [{"storage": storage} for storage in ("registers", "memory")],
+    "handshake": [
+        {"cores": 3, "scan": scan, "storage": storage}
+        for scan, storage in (("parallel", "registers"), ("sequential", "registers"), ("sequential", "memory"))
+    ],
+}
+#: Each has operators, ports or registers that no other has.
+EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]
+
+
+@pytest.mark.parametrize("extra", EXTRAS, ids=str)
+@pytest.mark.parametrize(("name", "given"), [(name, given) for name in VARIANTS for given in VARIANTS[name]], ids=str)
+def test_designs(name, given, extra):
+    design = DESIGNS[name]
+    assert lint(design_verilog(design, design.parameters.parse({**SMALL, **given, **extra}))) == CLEAN
+
+
+def test_every_design_is_among_the_variants():
+    assert set(VARIANTS) == set(DESIGNS)
+
+
+@pytest.mark.parametrize(("name", "preset"), [(d.name, preset) for d in DESIGNS.values() for preset in d.presets])
+def test_presets_in_small(name, preset):
+    design = DESIGNS[name]
+    given = {**design.presets[preset], "window": 8}
+    if "cores" in given:
+        given["cores"] = 4
+    assert lint(design_verilog(design, design.parameters.parse(given), axi=True)) == CLEAN
+
+
+def test_a_self_test():
+    design = DESIGNS["handshake"]
+    parameters = design.parameters.parse({"cores": 2, "window": 8})
+    assert lint(generate(SelfTest(design.component(parameters), parameters), "self_test")) == CLEAN
+
+
+@pytest.mark.parametrize(
+    ("tool", "complaint", "body"),
+    [
+        ("verilator", "LATCH", "reg q; always @* if (a) q = b; assign y = q;"),
+        ("verilator", "PINMISSING", "inner one(.a(a)); assign y = b;"),
+        ("verilator", "WIDTHTRUNC", "wire [3:0] wide = {4{a}}; assign y = wide;"),
+        ("yosys", "multiple conflicting drivers", "assign y = a; assign y = b;"),
+        ("yosys", "logic loop", "wire p = y & a; assign y = ~p;"),
+    ],
+)
+def test_a_fault_is_found(tool, complaint, body):
+    inner = "module inner(a, z); input a; output z; assign z = a; endmodule"
+    text = f"{inner}\nmodule bad(a, b, y);\n  input a, b;\n  output y;\n  {body}\nendmodule\n"
+    findings = lint(Verilog(text, {"name": "bad"}))
+    assert any(complaint in finding for finding in findings[tool]), findings
+
+
+def test_every_waiver_has_its_reason():
+    assert all(kind.isupper() and len(reason) > 20 for kind, _, reason in WAIVED)
