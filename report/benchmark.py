@@ -20,6 +20,7 @@ from tqdm import tqdm
 from streamjoin.hdl.registry import find
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.match_rate import draw_throughput
+from streamjoin.report.reproduce.throughput import BASELINE, PAPER, STREAMING, measure_series, simulators
 from streamjoin.sim.cocotb_runner import run_bench
 from streamjoin.sim.match_rate import measure
 from streamjoin.sim.model import Model
@@ -98,23 +99,12 @@ def throughput(_: Path) -> Iterator[Figure]:
 
 def paper_001(folder: Path) -> Iterator[Figure]:
     """Figures 12 and 13 of paper 001: 64 cores, windows of 512, queues of 8 and 4, 100 MHz, against a nested loop."""
-    handshake, nested_loop = find("handshake"), find("nested-loop")
-    paper = handshake.presets["paper-001"]
-    designs = {
-        "handshake, mergers of paper 001": (handshake, paper),
-        "handshake, streaming mergers": (handshake, {**paper, "merger": "streaming"}),
-        "nested loop": (nested_loop, nested_loop.presets["paper-001"]),
-    }
-    simulators = {name: Simulator.build(d, d.parameters.parse(given)) for name, (d, given) in designs.items()}
-    rates = (0, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    contenders = simulators()
     for inputs in (512, 1024):
-        series = {
-            name: measure(simulator, rates, lambda _, count=inputs: 2 * count) for name, simulator in simulators.items()
-        }
-        assert all(point.exact for points in series.values() for point in points)
+        series = measure_series(contenders, inputs)
         title = f"Paper 001, figure 13: {inputs} tuples a stream, 64 cores, windows of 512"
         draw_throughput(series, title, folder / f"paper-001-figure-13-inputs-{inputs}.png")
-        ours, streaming, baseline = series.values()
+        ours, streaming, baseline = (series[name] for name in (PAPER, STREAMING, BASELINE))
         for figure, value, unit in (
             ("13, input", lambda point: 100 * point.tuples_per_cycle, "Mtuples/s"),
             ("12, output", lambda point: 100 * point.results_per_cycle, "Mresults/s"),
@@ -130,7 +120,7 @@ def paper_001(folder: Path) -> Iterator[Figure]:
         least = min(p.tuples_per_cycle / q.tuples_per_cycle for p, q in zip(streaming, baseline, strict=True))
         yield Figure(f"{inputs}: streaming mergers against nested loop, at least", least, "times", ">= 1")
     # With nothing to wait for, a pair takes exactly the states of the paper: 8 + 8 comparisons and 5 more.
-    run = simulators["handshake, mergers of paper 001"].run(Workload(match_rate=0).slice(0, 2000)).run
+    run = contenders[PAPER].run(Workload(match_rate=0).slice(0, 2000)).run
     cycles = np.diff(run.accepted_cycle[::2])
     assert (cycles == cycles[0]).all()
     yield Figure("sequential scan, segments of 8: cycles a pair, at most", float(cycles.max()), "cycles", "<= 21")
