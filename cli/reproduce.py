@@ -1,0 +1,89 @@
+"""Measure the papers' figures and tables anew: what they claim beside what we find, and whether it holds."""
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from streamjoin.cli.arguments import whole
+from streamjoin.sim.files import check_writable, whole_file
+from streamjoin.sim.toolchain import ToolError
+from streamjoin.synth.errors import SynthError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="such as 000-table-1 (default: all; see --list)")
+    parser.add_argument("--list", action="store_true", help="say what there is and measure nothing")
+    parser.add_argument("-o", dest="output", type=Path, default=Path("build", "reproduce"), metavar="DIR")
+    parser.add_argument(
+        "--cores", type=_counts, metavar="N,N,…", help="core counts of the figures that run over them (default: theirs)"
+    )
+    parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="of place and route (default 1)")
+    parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")
+    parser.add_argument("--json", metavar="FILE|-", help="write all records in one")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    # The plots' library takes longer to load than all else: no other command should wait for it.
+    from streamjoin.report.reproduce.entry import Settings
+    from streamjoin.report.reproduce.record import INDEX, make, prepare, write_index
+    from streamjoin.report.reproduce.registry import choose
+
+    entries = choose(arguments.figures)
+    if arguments.list:
+        for entry in entries:
+            print(f"{entry.name}  {entry.title}\n  {entry.claim}")
+        return 0
+    if arguments.json not in (None, "-"):
+        check_writable(arguments.json)
+    prepare(arguments.output)
+    records, failures = [], {}
+    quiet = arguments.json == "-"
+    with tqdm(entries, unit=" figures", disable=None, leave=False) as bar:
+        settings = Settings(arguments.cores, arguments.seeds, arguments.jobs, bar.set_postfix_str)
+        for entry in bar:
+            bar.set_description(entry.name)
+            try:
+                record = make(entry, settings)
+            except (ToolError, SynthError) as error:
+                # One figure that cannot be measured here is no reason to withhold the others.
+                failures[entry.name] = str(error)
+                continue
+            record.write(arguments.output)
+            records.append(record)
+            if not quiet:
+                tqdm.write(f"{entry.name}: {entry.title}\n{_indented(str(record.table))}\n  {record.verdict}\n")
+    if records:
+        write_index(records, arguments.output, _command(arguments))
+    together = json.dumps([record.as_dict() for record in records], indent=1)
+    if quiet:
+        print(together)
+    elif arguments.json:
+        with whole_file(arguments.json) as path:
+            path.write_text(together + "\n")
+    if not quiet and records:
+        held = sum(record.verdict.holds for record in records)
+        print(f"{held} of {len(records)} claims hold; {arguments.output / INDEX}: all of it, with pictures")
+    for name, sentence in failures.items():
+        print(f"streamjoin: {name} could not be measured: {sentence}", file=sys.stderr)
+    return 2 if failures else 0
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    words = ["streamjoin", "reproduce", *arguments.figures]
+    if arguments.cores:
+        words += ["--cores", ",".join(map(str, arguments.cores))]
+    if arguments.seeds > 1:
+        words += ["--seeds", str(arguments.seeds)]
+    return shlex.join([*words, "-o", str(arguments.output)])
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({whole(1)(word) for word in text.split(",")}))
