@@ -8,10 +8,19 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from streamjoin.cli import cocotb, designs, sim, verilog
+from streamjoin.cli import board, cocotb, designs, reproduce, sim, sweep, synth, verilog
 from streamjoin.cli.errors import guarded
 
-COMMANDS = {"designs": designs, "verilog": verilog, "sim": sim, "cocotb": cocotb}
+COMMANDS = {
+    "designs": designs,
+    "verilog": verilog,
+    "sim": sim,
+    "cocotb": cocotb,
+    "board": board,
+    "synth": synth,
+    "sweep": sweep,
+    "reproduce": reproduce,
+}
 
 
 def main(words: list[str] | None = None) -> int:

@@ -1,0 +1,61 @@
+"""Place and route with nextpnr: one run for each seed, side by side, each kept once it is finished."""
+
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from streamjoin.sim import cache
+from streamjoin.synth import tools
+from streamjoin.synth.netlist import Netlist
+from streamjoin.synth.targets import CONSTRAINTS, Target
+
+
+def place_and_route(
+    netlist: Netlist,
+    target: Target,
+    seeds: Iterable[int],
+    *,
+    jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> dict[int, dict]:
+    """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
+
+    ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
+    an error or an interrupt, ends its runs too.
+    """
+    program = tools.router(target)
+    reports: dict[int, dict] = {}
+    with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
+
+        def one(seed: int) -> tuple[int, dict]:
+            return seed, _report(program, netlist, target, seed, children)
+
+        runs = [pool.submit(one, seed) for seed in seeds]
+        try:
+            for run in as_completed(runs):
+                seed, report = run.result()
+                reports[seed] = report
+                if progress:
+                    progress(seed)
+        except BaseException:
+            children.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return dict(sorted(reports.items()))
+
+
+def _report(program: str, netlist: Netlist, target: Target, seed: int, children: tools.Children) -> dict:
+    options = [*target.router[1:], "--freq", str(target.goal_mhz), "--timing-allow-fail", "--seed", str(seed)]
+
+    def build(folder: Path) -> None:
+        netlist.write(folder / "netlist.json")
+        (folder / "constraints").write_text(target.constraints)
+        # Names without folders: a tool of YoWASP sees the folder it runs in, but has a /tmp of its own.
+        files = ["--json", "netlist.json", "--report", "report.json"]
+        placed = [option.replace(CONSTRAINTS, "constraints") for option in options]
+        children.run([program, "--quiet", *files, *placed], folder=folder)
+        (folder / "netlist.json").unlink()
+
+    key = cache.key_of("route", netlist.hash, tools.router_version(program), target.constraints, *options)
+    return json.loads((cache.entry(key, build) / "report.json").read_text())
