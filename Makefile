@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench soak clean
+.PHONY: setup demo test lint bench soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -26,6 +26,16 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m streamjoin.report.benchmark $(ARGS)
+
+# The record under docs/results/clock: the clock must not fall as cores are added. Hours, unless they are in the cache.
+sweep: setup
+	$(BIN)/streamjoin sweep handshake -p cores=2,4,8,16,32 -p window='8*cores' -p scan=parallel,sequential \
+		--target ecp5-85k --seeds '3-2*(cores//32)' --title 'Handshake join: clock, area and throughput against cores' \
+		-o docs/results/clock $(ARGS)
+
+# The papers' figures and tables beside ours, under docs/results/papers.
+reproduce: setup
+	$(BIN)/streamjoin reproduce -o docs/results/papers $(ARGS)
 
 soak: setup
 	$(BIN)/python -m tests.soak $(ARGS)

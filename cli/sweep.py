@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from streamjoin.cli.arguments import share, whole
 from streamjoin.hdl.registry import find
+from streamjoin.report.metrics import WRONG
 from streamjoin.synth.grid import Axis, expand, read_axis
 from streamjoin.synth.sweep import DEFAULT_RATES, Settings, Sweep
 
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tuples", type=whole(1), default=20_000, metavar="N", help="of a run, at most (default 20000)"
     )
     parser.add_argument("--target", default="", metavar="T1,T2,…", help="devices to synthesise for (default: none)")
-    parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="of place and route (default 1)")
+    parser.add_argument(
+        "--seeds", default="1", metavar="K", help="of place and route, or an expression as with -p (default 1)"
+    )
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="processes at a time (default 1)")
     parser.add_argument("--timeout", type=whole(1), metavar="MINUTES", help="give up on a point after so long")
     parser.add_argument("--title", metavar="TEXT", help="of the page")
@@ -94,7 +97,7 @@ def _in_words(results: dict, folder: Path) -> str:
 def _status(results: dict) -> int:
     """1 if a design is wrong, 2 if a tool failed; what does not fit is an answer."""
     kinds = {failure["kind"] for row in results["rows"] for failure in row["failures"]}
-    if kinds & {"wrong result", "misbehaves"}:
+    if kinds.intersection(WRONG):
         print("streamjoin: a result differs from the reference", file=sys.stderr)
         return 1
     if bad := sorted(kinds - {"does not fit"}):
@@ -124,7 +127,7 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--match-rates", ",".join("none" if rate is None else f"{rate:g}" for rate in arguments.match_rates)]
     words += ["--tuples", str(arguments.tuples)]
     if arguments.target:
-        words += ["--target", arguments.target, "--seeds", str(arguments.seeds)]
+        words += ["--target", arguments.target, "--seeds", arguments.seeds]
     return shlex.join([*words, "-o", str(arguments.output)])
 
 

@@ -44,8 +44,8 @@ class LockStepJoin(Part):
 
     Why the clock does not depend on the number of cores. Cores talk to their neighbours; what concerns all of them
     goes through registered trees, and the cores' queues have room for what still comes meanwhile. Even the reset does:
-    it reaches cores and mergers together with the first command that was given after it, and until they have all
-    been reset the gate takes nothing and no result is shown.
+    it reaches cores and mergers after every command that was given before it, and until they have all been reset the
+    gate takes nothing and no result is shown.
 
     Members
     -------

@@ -126,20 +126,17 @@ class NestedLoopCore(JoinCore):
             shown = Signal(2, name=f"shown_{name}")
             compared = Signal(name=f"compared_{name}")
             held = [Signal(self.pairing.tuple, name=f"held_{name}_{side}", reset_less=True) for side in "rs"]
-            conditions = self.pairing.conditions(*held)
-            holds = Signal(len(conditions), name=f"holds_{name}", reset_less=True)
-            decided = Signal(name=f"decided_{name}")
+            found = Signal(name=f"found_{name}")
             pair = Signal(self.pairing.result, name=f"pair_{name}", reset_less=True)
             m.d.sync += [
                 shown.eq(Cat(asks, shown)),
                 compared.eq(shown[-1] & left.valid & right.valid),
                 *(one.eq(side.tuple) for one, side in zip(held, (left, right), strict=True)),
-                holds.eq(conditions),
-                decided.eq(compared),
+                found.eq(compared & self.pairing.conditions(*held).all()),
                 *self.pairing.join(pair, *held),
             ]
-            m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(decided & holds.all())]
+            m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(found)]
             full.append(results.almost_full)
-            busy += [shown, compared, decided, results.busy]
+            busy += [shown, compared, found, results.busy]
         m.d.comb += [self.full.eq(full[0] | full[1]), self.busy.eq(Cat(busy).any())]
         return m

@@ -82,8 +82,8 @@ class Pairing:
         """As many bits as the predicate takes, all of which must be up if ``r`` and ``s`` are to make a pair.
 
         They are tuples, or the fields of them that are compared. Keys are found equal eight bits at a time, so that
-        each bit is a matter of a few gates; whoever needs a fast clock keeps the bits in registers before all of them
-        are taken together.
+        each bit is a matter of a few gates; whoever makes many comparisons at once keeps the bits in registers before
+        all of them are taken together.
         """
         if self.predicate.is_equi:
             bits = range(0, self.tuple["key"].width, _SLICE)

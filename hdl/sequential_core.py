@@ -158,15 +158,13 @@ class SequentialCore(JoinCore):
         m.d.sync += compared.eq(for_r[-1] & window_s.scanned.valid)
         with m.If(for_s[-1]):
             m.d.sync += [r.eq(window_r.scanned.tuple), s.eq(buffer_s.tuple), compared.eq(window_r.scanned.valid)]
-        conditions = self.pairing.conditions(r, s)
-        holds = Signal(len(conditions), reset_less=True)
-        decided = Signal()
+        found = Signal()
         pair = Signal(self.pairing.result, reset_less=True)
-        m.d.sync += [holds.eq(conditions), decided.eq(compared), *self.pairing.join(pair, r, s)]
+        m.d.sync += [found.eq(compared & self.pairing.conditions(r, s).all()), *self.pairing.join(pair, r, s)]
         m.d.comb += [
             results.i.p.eq(pair),
-            results.i.valid.eq(decided & holds.all()),
+            results.i.valid.eq(found),
             self.full.eq(results.almost_full),
-            self.busy.eq(Cat(for_r, for_s, compared, decided).any() | results.busy),
+            self.busy.eq(Cat(for_r, for_s, compared, found).any() | results.busy),
         ]
         return m

@@ -65,9 +65,14 @@ def clock_of(row: dict) -> str | None:
     return row["cost"]["clock"] if fmax(row) is not None else None
 
 
+#: Failures that say that a design is wrong, not that it could not be measured.
+WRONG = ("wrong result", "misbehaves")
+
+
 def is_sound(row: dict) -> bool:
     """Whether every result was right: a design that errs is the best at nothing."""
-    return all(run["check"] == "exact" for run in row["runs"])
+    exact = all(run["check"] == "exact" for run in row["runs"])
+    return exact and not any(failure["kind"] in WRONG for failure in row["failures"])
 
 
 def fmax(row: dict, which: str = "median") -> float | None:

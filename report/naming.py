@@ -70,7 +70,7 @@ class Naming:
 
     def series(self, row: dict) -> str:
         """The row without its place on the axis, and without its target."""
-        names = [name for name in self.varied[row["design"]] if name != self.axis]
+        names = [name for name in self.varied[row["design"]] if name != self.axis and name in row["choices"]]
         return ", ".join([row["design"], *(in_words(name, row["choices"][name]) for name in names)])
 
     def label(self, row: dict) -> str:
@@ -88,4 +88,5 @@ class Naming:
 
 def _differing(rows: Sequence[dict], design: str, what: str) -> tuple[str, ...]:
     sets = [row[what] for row in rows if row["design"] == design]
-    return tuple(name for name in sets[0] if any(each.get(name) != sets[0][name] for each in sets))
+    names = dict.fromkeys(name for each in sets for name in each)
+    return tuple(name for name in names if any(each.get(name) != sets[0].get(name) for each in sets))

@@ -65,7 +65,10 @@ def _lead(results: dict) -> str:
         text += f", on {', '.join(results['settings']['targets'])}"
     exact, wrong = _checked(rows)
     text += f". {_count(exact + wrong, 'simulation')}, "
-    text += f"{wrong} with a WRONG result." if wrong else "each result exact."
+    if wrong or not all(map(is_sound, rows)):
+        text += f"{wrong} with a WRONG result." if wrong else "and a design that MISBEHAVES."
+    else:
+        text += "each result exact." if exact else "nothing checked yet."
     same = Naming.of(rows).fixed
     if same:
         text += f" Common to all: {', '.join(in_words(name, value) for name, value in same.items())}."
@@ -211,7 +214,8 @@ def _about(results: dict) -> str:
     if settings["targets"]:
         clocks = dict.fromkeys((row["target"], clock_of(row)) for row in results["rows"] if row["cost"])
         told = [f"{target}: {clock or 'area only, no clock'}" for target, clock in clocks]
-        seeds = _count(settings["seeds"], "seed")
+        # Often a number, sometimes an expression of parameters.
+        seeds = f"{settings['seeds']} seed{'' if str(settings['seeds']) == '1' else 's'}"
         paragraphs.append(escape(f"Synthesised, and where possible placed and routed with {seeds}. {'; '.join(told)}."))
     date = results["date"][:16].replace("T", " ")
     paragraphs.append(escape(f"{date} UTC, {results['machine']}; {versions}."))

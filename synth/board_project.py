@@ -142,5 +142,7 @@ def _whole_folder(folder: Path) -> Iterator[Path]:
             target.rename(old)
         part.rename(target)
     finally:
+        if old.exists() and not target.exists():
+            old.rename(target)
         shutil.rmtree(part, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

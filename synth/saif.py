@@ -23,6 +23,6 @@ def read_saif(path: Path, instance: str) -> Counter[str]:
                 within.pop()
             elif within[-2:] == [instance, "(NET"] and (net := _NET.match(line)):
                 changes[net["name"].replace("\\", "")] += int(net["changes"])
-    if not within and not changes:
+    if not changes:
         raise ValueError(f"{path} has no activity of an instance {instance}")
     return changes

@@ -20,9 +20,9 @@ def fingerprint(*modules: str) -> str:
 
 
 def predicate_source(predicate: Predicate) -> str:
-    """What the predicate says: its name does not tell when a user has changed their own function."""
+    """What the predicate says: its name does not tell when a user has changed their own function, or what it uses."""
     try:
-        return inspect.getsource(predicate.holds)
+        return inspect.getsource(inspect.getmodule(predicate.holds))
     except (OSError, TypeError):
         return predicate.spec
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from streamjoin.hdl.parameters import ParameterError
 from streamjoin.sim.files import InputError
+from streamjoin.synth.arithmetic import evaluate
 from streamjoin.synth.cost import measure
 from streamjoin.synth.grid import Grid, Point
 from streamjoin.synth.sweep_jobs import Job, Measure, Simulate, Synthesise
@@ -30,13 +31,26 @@ class Settings:
     match_rates : a simulation for each; ``None`` among them means keys that are uniform
     tuples : of each simulation; fewer where matches are so many that the results would be more than enough
     targets : devices to synthesise for; none: simulations only
-    seeds : of place and route
+    seeds : of place and route, a number or an expression of parameters: ``3-2*(cores//32)``
     """
 
     match_rates: tuple[float | None, ...] = DEFAULT_RATES
     tuples: int = 20_000
     targets: tuple[str, ...] = ()
-    seeds: int = 1
+    seeds: int | str = 1
+
+    def seeds_of(self, point: Point) -> int:
+        """How many seeds this point gets: large designs take long."""
+
+        def value_of(name: str) -> int:
+            if isinstance(value := getattr(point.parameters, name, None), int):
+                return value
+            raise ParameterError(f"--seeds needs {name}, which is no number of {point.design.name}: give a number")
+
+        seeds = evaluate(str(self.seeds), value_of)
+        if seeds < 1:
+            raise ParameterError(f"--seeds {self.seeds} makes {seeds} for {point.choices}: it must be at least 1")
+        return seeds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +68,8 @@ class Sweep:
             raise ParameterError(f"no combination of these parameters makes a {first.design}: {first.sentence}")
         for target in self.settings.targets:
             find_target(target)
+        for point in self.grid.points:
+            self.settings.seeds_of(point)
         try:
             self.store.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -69,7 +85,7 @@ class Sweep:
         return [
             *(Simulate(point, settings.match_rates, settings.tuples) for point in points),
             *(
-                Synthesise(point, target, settings.seeds, self.measure)
+                Synthesise(point, target, settings.seeds_of(point), self.measure)
                 for target in settings.targets
                 for point in points
             ),
@@ -106,7 +122,7 @@ class Sweep:
         outcomes = [("simulation", self.store.load(part)) for part in simulate.parts()]
         cost = None
         if target is not None:
-            (part,) = Synthesise(point, target, self.settings.seeds, self.measure).parts()
+            (part,) = Synthesise(point, target, self.settings.seeds_of(point), self.measure).parts()
             cost = self.store.load(part)
             outcomes.append(("synthesis", cost))
         return {

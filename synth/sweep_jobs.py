@@ -56,7 +56,7 @@ class Simulate:
         return [self._part(rate) for rate in self.match_rates]
 
     def _part(self, rate: float | None) -> dict:
-        return _made_from(self.point, "simulation", "streamjoin.sim.simulate", "streamjoin.sim.workload") | {
+        return _made_from(self.point, "simulation", __name__) | {
             "match_rate": rate,
             "tuples": self._length(rate),
         }

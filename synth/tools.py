@@ -3,6 +3,7 @@
 import functools
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -57,7 +58,7 @@ def yosys(script: Path) -> None:
     try:
         run([sys.executable, "-m", "streamjoin.synth.yosys_process", script], folder=script.parent, tool="yosys")
     except ToolRunError as failure:
-        raise ToolRunError("yosys", log.read_text() if log.exists() else failure.output) from None
+        raise ToolRunError("yosys", log.read_text() if log.exists() else "", failure.ending) from None
     log.unlink()
 
 
@@ -98,7 +99,7 @@ class Children:
         with self._lock:
             self._running.discard(child)
         if child.returncode:
-            raise ToolRunError(tool, output.strip() or f"exit status {child.returncode}")
+            raise ToolRunError(tool, output, _ending(child.returncode))
         return output
 
     def stop(self) -> None:
@@ -110,9 +111,14 @@ class Children:
 
 
 class ToolRunError(ToolError):
-    """A tool ended with an error; ``output`` is what it printed."""
+    """A tool ended with an error; ``output`` is what it printed, ``ending`` how it ended."""
 
-    def __init__(self, tool: str, output: str):
+    def __init__(self, tool: str, output: str, ending: str):
         self.output = output
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
-        super().__init__(f"{tool} failed: {next((line for line in lines if 'ERROR' in line), lines[-1])}")
+        self.ending = ending
+        errors = [line.strip() for line in output.splitlines() if "ERROR" in line]
+        super().__init__(f"{tool} failed: {errors[0] if errors else ending}")
+
+
+def _ending(status: int) -> str:
+    return f"exit status {status}" if status > 0 else f"ended by {signal.Signals(-status).name}"

@@ -49,6 +49,11 @@ def medians(data: dict) -> dict[str, dict[int, float]]:
     return found
 
 
+def missing(data: dict) -> list[str]:
+    """What has no clock because it does not fit, in words."""
+    return [f"{point['variant']} with {point['cores']} cores" for point in data["points"] if point["cost"] is None]
+
+
 def exponent(clocks: dict[int, float]) -> float:
     """The k for which clocks follow cores^-k best; 0 where there is but one."""
     if len(clocks) < 2:

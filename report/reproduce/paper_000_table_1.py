@@ -113,7 +113,7 @@ ENTRY = Entry(
     rule=(
         f"In simulation, clock × cores / (rate × window) is 1 within {100 * TOLERANCE:g} % at every number of cores, "
         f"once the documented {OVERHEAD:g} cycles a tuple (5 a pair) that our core spends besides comparing are taken "
-        "off."
+        "off: the law is one of comparisons, and this is what a clock adds to it."
     ),
     differs=(
         "Our sequential core has one comparator for both scans: a pair costs segment_r + segment_s + 5 cycles. So the "

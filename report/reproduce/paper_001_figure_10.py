@@ -2,7 +2,7 @@
 
 from streamjoin.hdl.registry import find
 from streamjoin.report.charts import Chart
-from streamjoin.report.reproduce.clocks import clock_chart, clock_table, measure_clocks, medians
+from streamjoin.report.reproduce.clocks import clock_chart, clock_table, measure_clocks, medians, missing
 from streamjoin.report.reproduce.entry import Entry, Settings, Verdict
 
 CLAIMED = 150
@@ -23,6 +23,7 @@ def judge(data: dict) -> Verdict:
         f"from {min(clocks)} to {max(clocks)} cores the clock is {min(clocks.values()):.0f} to "
         f"{max(clocks.values()):.0f} MHz, slowest with {slowest}"
     )
+    because = "; ".join([because, *(f"{point} does not fit" for point in missing(data))])
     return Verdict(clocks[slowest] >= NEARLY * CLAIMED, because)
 
 
@@ -39,7 +40,7 @@ ENTRY = Entry(
         f"All six configurations from 2 to 64 cores reach nearly {CLAIMED} MHz (a period of 6.67 ns) on a Virtex-6 "
         "XC6VLX240T-1, admission control and merging tree included."
     ),
-    rule=f"Every median clock is at least {100 * NEARLY:.0f} % of {CLAIMED} MHz.",
+    rule=f"Every median clock that was measured is at least {100 * NEARLY:.0f} % of {CLAIMED} MHz.",
     differs=(
         "Another device (ECP5 instead of Virtex-6) and open tools. Same parameters: sequential scan, three-state "
         "mergers, queues of 8 and 4, segments of 8."

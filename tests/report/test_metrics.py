@@ -41,6 +41,9 @@ def test_a_wrong_design_is_the_best_at_nothing():
     (best,) = METRICS["fmax"].best(rows)
     rows[best]["runs"][0]["check"] = "1 missing"
     assert METRICS["fmax"].best(rows) & {best} == set() != METRICS["fmax"].best(rows)
+    rows[best]["runs"] = []
+    rows[best]["failures"] = [{"step": "simulation", "kind": "misbehaves", "sentence": "nothing moves any more"}]
+    assert METRICS["fmax"].best(rows) & {best} == set() != METRICS["fmax"].best(rows)
 
 
 def test_throughput_is_cycles_times_the_clock_of_the_same_netlist():

@@ -36,3 +36,14 @@ def test_another_axis_and_none():
     assert naming.label(swept[0]) == "handshake, window r 16, merger queue 2"
     alone = Naming.of(swept[:1])
     assert (alone.axis, alone.label(swept[0]), alone.position(swept[0])) == (None, "handshake", 1)
+
+
+def test_rows_that_make_other_choices_than_the_first():
+    swept = rows(["handshake"], "window=64,segment*cores", "segment=8,16", "cores=2,4")
+    naming = Naming.of(swept)
+    assert naming.axis == "cores"
+    assert list(dict.fromkeys(map(naming.series, swept))) == [
+        "handshake, windows of 64",
+        "handshake, windows of segment × cores, segments of 8",
+        "handshake, windows of segment × cores, segments of 16",
+    ]

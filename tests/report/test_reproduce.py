@@ -92,9 +92,9 @@ def test_table_1_holds_and_a_wasted_cycle_breaks_it(law):
 def test_figure_13_measured_with_eight_cores(rates):
     assert [buffer["inputs"] for buffer in rates["buffers"]] == [64, 128]
     for buffer in rates["buffers"]:
-        # The nested loop's pair costs max(window) + 2 cycles; without matches handshake join is far ahead.
+        # The nested loop's pair costs max(window) + 4 cycles; without matches handshake join is far ahead.
         loop, ours = buffer["series"][BASELINE][0], buffer["series"][PAPER][0]
-        assert loop["cycles"] == pytest.approx((64 + 2) * buffer["inputs"], rel=0.1)
+        assert loop["cycles"] == pytest.approx((64 + 4) * buffer["inputs"], rel=0.03)
         assert ours["cycles"] < loop["cycles"]
         assert all(point["exact"] for points in buffer["series"].values() for point in points)
 
@@ -136,7 +136,10 @@ def test_figure_18_allows_the_spread_of_the_paper():
     assert "k = 0.0" in judge(clocks(170, 160, 151)).because
     assert not judge(clocks(170, 160, 149)).holds
     assert not judge(clocks(120, 160, 165)).holds
-    assert judge(clocks(90, 90, None)).holds  # the absolute value is not what is claimed
+    partly = judge(clocks(90, 90, None))
+    assert partly.holds  # the absolute value is not what is claimed
+    assert "does not fit" in partly.because
+    assert not judge(clocks(None, None, None)).holds
     alone = judge(clocks(170, cores=(2,)))
     assert not alone.holds
     assert "nothing about a trend" in alone.because

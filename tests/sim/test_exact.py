@@ -35,6 +35,7 @@ SETS = [
     ("handshake", "cores=7 window_r=8 window_s=20 key_width=5 payload_width=7"),
     ("handshake", "cores=9 window=9 fan=2 merger_queue=2"),
     ("handshake", "cores=6 window=13 core_queue=1 match_queue=1 on_full=drop fan=3"),
+    ("handshake", "cores=6 window=12 core_queue=1 match_queue=1 fan=3"),  # histories with no tuple to spare
     ("handshake", "cores=2 window=3 scan=sequential"),
     ("handshake", "cores=3 window_r=5 window_s=7 scan=sequential core_queue=1"),
     ("handshake", "cores=4 window_r=11 window_s=4 scan=sequential storage=memory"),

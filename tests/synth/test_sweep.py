@@ -173,3 +173,12 @@ def test_wrong_settings(tmp_path):
         small_sweep(tmp_path, "cores=2", "window=8", targets=("abacus",))
     with pytest.raises(ParameterError, match="no combination of these parameters makes a handshake: window_r=8"):
         small_sweep(tmp_path, "cores=9", "window=8")
+
+
+def test_seeds_may_depend_on_parameters(tmp_path):
+    sweep = small_sweep(tmp_path, "cores=2,4", "window=8", targets=("ecp5-25k",), seeds="3-2*(cores//4)")
+    assert [job.seeds for job in sweep.jobs()[2:]] == [3, 1]
+    with pytest.raises(ParameterError, match=r"makes -1 for .*: it must be at least 1"):
+        small_sweep(tmp_path, "cores=2,4", "window=8", seeds="3-cores")
+    with pytest.raises(ParameterError, match="--seeds needs cores, which is no number of nested-loop"):
+        small_sweep(tmp_path, "window=8", designs=("nested-loop",), seeds="cores")
