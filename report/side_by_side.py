@@ -7,7 +7,7 @@ from streamjoin.report.metrics import METRICS, Metric
 from streamjoin.report.naming import upper
 
 #: Stands beside every figure that rests on an estimated clock.
-ESTIMATE = '<span class="estimate" title="from logic delays, without routing">estimate</span>'
+MARK = '<span class="estimate" title="from logic delays, without routing">estimate</span>'
 
 
 def table(rows: Sequence[dict], metrics: Sequence[Metric]) -> str:
@@ -36,7 +36,7 @@ def _cell(metric: Metric, row: dict, is_best: bool) -> str:
     value = metric.of(row)
     if value is None:
         return '<td class="none" data-value="">–</td>'
-    estimate = f" {ESTIMATE}" if metric.is_estimate(row) else ""
+    estimate = f" {MARK}" if metric.is_estimate(row) else ""
     kind = ' class="best"' if is_best else ""
     return f'<td{kind} data-value="{value:.10g}">{metric.text(value)}{estimate}</td>'
 
@@ -57,5 +57,5 @@ def table_words(rows: Sequence[dict]) -> str:
         "the share of the limit is the smallest over all match rates. Click a heading to sort."
     )
     if any(METRICS["fmax"].is_estimate(row) for row in rows):
-        words += f" Figures marked {ESTIMATE} rest on a clock from logic delays, without routing."
+        words += f" Figures marked {MARK} rest on a clock from logic delays, without routing."
     return words

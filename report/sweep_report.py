@@ -1,10 +1,7 @@
 """A sweep written down: results.csv and results.json, plots as PNG, and one page that shows it all."""
 
 import csv
-import datetime as dt
 import json
-import os
-import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +9,7 @@ from pathlib import Path
 from streamjoin.report.charts import Chart
 from streamjoin.report.metrics import METRICS, fmax, tuples_per_second
 from streamjoin.report.naming import Naming
+from streamjoin.report.origin import origin
 from streamjoin.report.page import render
 from streamjoin.report.plots import (
     Rows,
@@ -56,9 +54,8 @@ def gather(sweep: Sweep, *, title: str, command: str) -> dict:
     naming = Naming.of(rows)
     return {
         "title": title,
-        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        **origin(),
         "command": command,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
         "versions": {"streamjoin": version("streamjoin"), **versions(), **_tools(rows)},
         "settings": {
             "match_rates": list(sweep.settings.match_rates),

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from amaranth.build.run import BuildPlan
 
 from streamjoin.sim.toolchain import ToolError
+from streamjoin.synth.tools import find_program
 
 # In Amaranth's scripts: which program a variable stands for, and where one is called.
 _DEFAULT = re.compile(r"^: \$\{(\w+):=(\S+)\}$", re.MULTILINE)
@@ -32,13 +32,11 @@ def missing_tools(plan: BuildPlan) -> list[str]:
 
 def find_tool(variable: str, name: str) -> str | None:
     """The program that ``$variable`` names, else a native one, else YoWASP's; of Yosys, our library: this Python."""
-    scripts = sysconfig.get_path("scripts")  # beside this Python, which need not be on the PATH
-    packaged = f"yowasp-{name}"
     if program := shutil.which(os.environ.get(variable, name)):
         return program
     if name == "yosys":
         return sys.executable
-    return shutil.which(packaged, path=scripts) or shutil.which(packaged)
+    return find_program(name)
 
 
 @contextmanager

@@ -26,13 +26,17 @@ def router(target: Target) -> str | None:
     """
     if not target.router:
         return None
-    native = f"nextpnr-{target.router[0]}"
-    packaged = f"yowasp-{native}"
-    # Beside this Python, which need not be on the PATH.
-    scripts = sysconfig.get_path("scripts")
-    if program := shutil.which(native) or shutil.which(packaged, path=scripts) or shutil.which(packaged):
+    name = f"nextpnr-{target.router[0]}"
+    if program := find_program(name):
         return program
-    raise ToolError(f"{native} was not found: install it, or its package (pip install {packaged})")
+    raise ToolError(f"{name} was not found: install it, or its package (pip install yowasp-{name})")
+
+
+def find_program(name: str) -> str | None:
+    """A native program on the PATH, else YoWASP's."""
+    packaged = f"yowasp-{name}"
+    scripts = sysconfig.get_path("scripts")  # beside this Python, which need not be on the PATH
+    return shutil.which(name) or shutil.which(packaged, path=scripts) or shutil.which(packaged)
 
 
 @functools.cache

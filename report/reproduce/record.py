@@ -1,15 +1,13 @@
 """Entries measured, judged and written down: for each a picture and its data, and one index of all."""
 
 import dataclasses
-import datetime as dt
 import json
-import os
-import platform
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from streamjoin.report.origin import origin
 from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
 from streamjoin.sim.files import InputError, whole_file
 
@@ -94,8 +92,4 @@ def _word(verdict: Verdict) -> str:
 
 
 def _origin() -> dict:
-    return {
-        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "versions": {package: version(package) for package in _PACKAGES},
-    }
+    return origin() | {"versions": {package: version(package) for package in _PACKAGES}}
