@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from streamjoin.synth.harness import Harness
 from streamjoin.synth.targets import ESTIMATE, Target
 
 TOP = "harness"
+# What Yosys' passes write besides the netlist.
+_WORDS = ("cells.json", "memories.il", "registers.il", "timing.txt")
 _INSTANCE = re.compile(r"^  (\w+) dut \(", re.MULTILINE)
 _MEMORY = re.compile(r"^  cell \$mem_v2 (\S+)\n(.*?)^  end\n", re.MULTILINE | re.DOTALL)
 _PARAMETER = re.compile(r"^    parameter (?:signed )?\\(\w+) (\S+)$", re.MULTILINE)
@@ -97,19 +99,23 @@ def synthesise(component: wiring.Component, target: Target) -> Netlist:
         netlist = (work / "netlist.json").read_bytes()
         with gzip.open(folder / "netlist.json.gz", "wb", compresslevel=1) as packed:
             packed.write(netlist)
-        about = {
-            "cells": _cells((work / "cells.json").read_text(), dut),
-            "memories": _memories(*((work / name).read_text() for name in ("memories.il", "registers.il"))),
-            "hash": hashlib.sha256(netlist).hexdigest(),
-            "timing": (work / "timing.txt").read_text() if target.clock == ESTIMATE else "",
-        }
-        (folder / "about.json").write_text(json.dumps(about))
+        (folder / "hash").write_text(hashlib.sha256(netlist).hexdigest())
+        # Yosys' own words are kept, not what we make of them: that may change.
+        for name in _WORDS:
+            if (work / name).exists():
+                shutil.move(work / name, folder / name)
         shutil.rmtree(work)
 
-    folder = cache.entry(cache.key_of("netlist", verilog, script, target.rewrite, version("pyosys")), build)
-    about = json.loads((folder / "about.json").read_text())
-    about["memories"] = tuple(Memory(**memory) for memory in about["memories"])
-    return Netlist(folder=folder, verilog=verilog, **about)
+    folder = cache.entry(cache.key_of("synthesis", verilog, script, target.rewrite, version("pyosys")), build)
+    words = {name: (folder / name).read_text() for name in _WORDS if (folder / name).exists()}
+    return Netlist(
+        folder=folder,
+        verilog=verilog,
+        cells=_cells(words["cells.json"], dut),
+        memories=_memories(words["memories.il"], words["registers.il"]),
+        hash=(folder / "hash").read_text(),
+        timing=words.get("timing.txt", ""),
+    )
 
 
 def _script(target: Target, dut: str) -> list[str]:
@@ -159,7 +165,7 @@ def _cells(stat: str, module: str) -> dict[str, int]:
     return dict(sorted(count(module).items()))
 
 
-def _memories(before: str, after: str) -> list[dict]:
+def _memories(before: str, after: str) -> tuple[Memory, ...]:
     left = {name for name, _ in _MEMORY.findall(after)}
     memories = []
     for name, body in _MEMORY.findall(before):
@@ -171,5 +177,5 @@ def _memories(before: str, after: str) -> list[dict]:
             asynchronous="0" in parameters["RD_CLK_ENABLE"].partition("'")[2],
             registers=name in left,
         )
-        memories.append(asdict(memory))
-    return memories
+        memories.append(memory)
+    return tuple(memories)
