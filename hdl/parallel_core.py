@@ -1,6 +1,8 @@
 """The join core that makes all comparisons of a segment in one cycle."""
 
-from amaranth.hdl import Cat, Module, Signal
+from itertools import combinations
+
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import connect, flipped
 from amaranth.utils import ceil_log2
@@ -18,9 +20,9 @@ class ParallelCore(JoinCore):
     Comparing. A tuple that enters from R is compared with all S slots in the cycle of the command. A tuple that
     enters from S is compared one cycle later, when it is in the segment's first slot and the R window has already
     shifted: it meets the R window with the new R tuple in it, as the order R before S wants, without a multiplexer.
-    What came of it is registered before it is told apart from comparisons with empty slots, and once more before it
-    is seen whether there is a match at all: four cycles after the command the outcome is a mask of one bit a slot.
-    Masks with no bit set are forgotten.
+    What came of it is registered before it is told apart from comparisons with empty slots, and again before its
+    matches are counted: five cycles after the command the outcome is a mask of one bit a slot, and the number of bits
+    that are set. Masks with no bit set are forgotten.
 
     Serialising. A mask that has bits goes into the match queue, and bit by bit becomes results. By then the windows
     have shifted on, so a mask says which slots matched *at the time of the command*; what the results need of the
@@ -32,8 +34,8 @@ class ParallelCore(JoinCore):
     waited so long that its tuples are about to be overwritten; both leave room for the commands that still come.
     Serialising waits for nothing but the result queue, which drains towards the output: so ``full`` goes down again.
 
-    Cost. One cycle a command; one cycle a result. A pair leaves the core thirteen cycles after the command if
-    nothing else waits: four for the mask, two in the match queue, one to become the current mask, four to choose a
+    Cost. One cycle a command; one cycle a result. A pair leaves the core fourteen cycles after the command if
+    nothing else waits: five for the mask, two in the match queue, one to become the current mask, four to choose a
     bit, make its addresses, read and hold the tuples, and two in the result queue.
 
     Parameters
@@ -45,7 +47,7 @@ class ParallelCore(JoinCore):
     """
 
     #: From a command to its mask being in the match queue.
-    latency = 5
+    latency = 6
     PACE = Pace(r=1, s=1, both=1)
     #: From the choice of a bit to its result at the queue: the bit, its addresses, the memories, their data.
     _READ = 4
@@ -81,30 +83,35 @@ class ParallelCore(JoinCore):
         hits_s = self._hits(m, "s", [pairing.conditions(r, slots_s[0]) for r in slots_r], valid_r, newcomer_s)
         found = Cat(_later(m, "hits_r_late", hits_r, reset_less=False), hits_s)
 
-        waiting = data.StructLayout({"mask": len(found), "r": head_r.shape(), "s": head_s.shape()})
+        fours = [_later(m, f"ones{n}", _ones(found[n : n + 4])) for n in range(0, len(found), 4)]
+        waiting = data.StructLayout(
+            {"mask": len(found), "bits": range(len(found) + 1), "r": head_r.shape(), "s": head_s.shape()}
+        )
         m.submodules.matches = matches = Queue(waiting, self._match_queue, margin=self._margin)
         m.d.comb += [
-            matches.i.p.mask.eq(_later(m, "mask", found)),
+            matches.i.p.mask.eq(_later(m, "mask", found, cycles=2)),
+            matches.i.p.bits.eq(_later(m, "bits", sum(fours))),
             # The S slots as they were before the command, the R slots as they were after it.
-            matches.i.p.r.eq(_later(m, "at_r", head_r, cycles=3)),
-            matches.i.p.s.eq(_later(m, "at_s", head_s, cycles=4)),
-            matches.i.valid.eq(_later(m, "any", found.any(), reset_less=False)),
+            matches.i.p.r.eq(_later(m, "at_r", head_r, cycles=4)),
+            matches.i.p.s.eq(_later(m, "at_s", head_s, cycles=5)),
+            matches.i.valid.eq(_later(m, "any", found.any(), cycles=2, reset_less=False)),
         ]
 
-        current = Signal(waiting)
+        current = Signal(waiting, reset_less=True)
+        occupied = Signal()
         m.submodules.results = results = Queue(pairing.result, self._queue, margin=self._READ + 1)
         connect(m, results.o, flipped(self.o_result))
-        serialising = self._serialise(m, current, matches, results, past_r, past_s)
+        underway = self._serialise(m, current, occupied, matches, results, past_r, past_s)
 
         # Tuples that have entered since the current mask; all that wait behind it are younger.
         is_old = Cat(
             _later(m, f"age_{name}", (head - current[name])[: len(head)]) >= self._history - segment - 1 - self._grace
             for name, head, segment in (("r", head_r, self.segment_r), ("s", head_s, self.segment_s))
         )
-        stale = _later(m, "waits", current.mask.any()) & is_old.any()
+        stale = _later(m, "waits", occupied) & is_old.any()
         m.d.comb += [
             self.full.eq(_later(m, "stop", matches.almost_full | stale)),
-            self.busy.eq(matches.busy | serialising | results.busy),
+            self.busy.eq(matches.busy | occupied | underway.any() | results.busy),
         ]
         return m
 
@@ -146,20 +153,26 @@ class ParallelCore(JoinCore):
             m.d.sync += head.eq(head + 1)
         return head, history.read_port()
 
-    def _serialise(self, m, current, matches, results, past_r, past_s):
-        """Turn the current mask into results, lowest bit first; returns whether any are on their way."""
+    def _serialise(self, m, current, occupied, matches, results, past_r, past_s):
+        """Turn the current mask into results, lowest bit first; returns which cycles' results are on their way.
+
+        Whether a mask has come to its last bit is known a cycle before, by counting: the queue waits for no search.
+        """
         below = Cat(current.mask[:n].any() for n in range(len(current.mask)))
-        rest = Signal.like(current.mask)
+        last = Signal()
         issue = Signal()
         m.d.comb += [
-            rest.eq(current.mask & below),
-            issue.eq(current.mask.any() & ~results.almost_full),
-            matches.o.ready.eq(~current.mask.any() | (issue & ~rest.any())),
+            issue.eq(occupied & ~results.almost_full),
+            matches.o.ready.eq(~occupied | (issue & last)),
         ]
-        with m.If(matches.o.ready & matches.o.valid):
-            m.d.sync += current.eq(matches.o.p)
+        with m.If(matches.o.ready):
+            m.d.sync += [current.eq(matches.o.p), occupied.eq(matches.o.valid), last.eq(matches.o.p.bits == 1)]
         with m.Elif(issue):
-            m.d.sync += current.mask.eq(rest)
+            m.d.sync += [
+                current.mask.eq(current.mask & below),
+                current.bits.eq(current.bits - 1),
+                last.eq(current.bits == 2),
+            ]
 
         # The histories' heads are one past the newest tuple. A hit of R stands beside R's newcomer, in the S window
         # before the command; a hit of S in the R window after it, beside S's newcomer, which is at S's old head.
@@ -171,7 +184,7 @@ class ParallelCore(JoinCore):
         underway = Signal(self._READ)
         m.d.sync += [*self.pairing.join(result, past_r.data, past_s.data), underway.eq(Cat(issue, underway))]
         m.d.comb += [results.i.p.eq(result), results.i.valid.eq(underway[-1])]
-        return current.mask.any() | underway.any()
+        return underway
 
 
 def _later(m, name, value, *, cycles=1, reset_less=True):
@@ -181,6 +194,13 @@ def _later(m, name, value, *, cycles=1, reset_less=True):
         m.d.sync += register.eq(value)
         value = register
     return value
+
+
+def _ones(bits):
+    """How many of up to four bits are up, each digit a function of these bits alone."""
+    pairs = Cat(one & other for one, other in combinations(bits, 2))
+    four = bits.all() if len(bits) == 4 else Const(0, 1)
+    return Cat(bits.xor(), pairs.any() & ~four, four)
 
 
 def _number(one_hot):
