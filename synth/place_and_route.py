@@ -52,7 +52,7 @@ def _report(program: str, netlist: Netlist, target: Target, seed: int, children:
         netlist.write(folder / "netlist.json")
         (folder / "constraints").write_text(target.constraints)
         # Names without folders: a tool of YoWASP sees the folder it runs in, but has a /tmp of its own.
-        files = ["--json", "netlist.json", "--report", "report.json"]
+        files = ["--json", "netlist.json", "--report", "report.json", "--log", "nextpnr.log"]
         placed = [option.replace(CONSTRAINTS, "constraints") for option in options]
         children.run([program, "--quiet", *files, *placed], folder=folder)
         (folder / "netlist.json").unlink()
