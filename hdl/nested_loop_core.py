@@ -132,7 +132,7 @@ class NestedLoopCore(JoinCore):
                 shown.eq(Cat(asks, shown)),
                 compared.eq(shown[-1] & left.valid & right.valid),
                 *(one.eq(side.tuple) for one, side in zip(held, (left, right), strict=True)),
-                found.eq(compared & self.pairing.conditions(*held).all()),
+                found.eq(compared & self.pairing.matches(*held)),
                 *self.pairing.join(pair, *held),
             ]
             m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(found)]

@@ -5,9 +5,6 @@ from amaranth.lib import data, stream
 
 from streamjoin.reference.predicates import Predicate
 
-#: Bits of a key that one condition of an equi-join looks at.
-_SLICE = 8
-
 
 class Pairing:
     """The layouts and the join condition that all parts of one join share.
@@ -78,21 +75,12 @@ class Pairing:
     def results(self) -> stream.Signature:
         return stream.Signature(self.result)
 
-    def conditions(self, r, s):
-        """As many bits as the predicate takes, all of which must be up if ``r`` and ``s`` are to make a pair.
-
-        They are tuples, or the fields of them that are compared. Keys are found equal eight bits at a time, so that
-        each bit is a matter of a few gates; whoever makes many comparisons at once keeps the bits in registers before
-        all of them are taken together.
-        """
-        if self.predicate.is_equi:
-            bits = range(0, self.tuple["key"].width, _SLICE)
-            holds = [r.key[n : n + _SLICE] == s.key[n : n + _SLICE] for n in bits]
-        else:
-            holds = [Value.cast(self.predicate.holds(r, s)).bool()]
-        if self.span is not None:
-            holds += [r.time - s.time < self.span, s.time - r.time < self.span]
-        return Cat(holds)
+    def matches(self, r, s):
+        """One bit: ``r`` and ``s`` make a pair; they are tuples, or the fields of them that are compared."""
+        holds = Value.cast(self.predicate.holds(r, s)).bool()
+        if self.span is None:
+            return holds
+        return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)
 
     def part(self, layout: data.StructLayout, whole):
         """The fields of ``layout`` cut out of the tuple ``whole``."""

@@ -79,11 +79,14 @@ class ParallelCore(JoinCore):
         # In the cycle of the command the R tuple is still at the door; one cycle later the S tuple is in slot 0.
         newcomer_r = command.enter_r & self.i_r.valid
         newcomer_s = _later(m, "newcomer_s", command.enter_s & self.i_s.valid, reset_less=False)
-        hits_r = self._hits(m, "r", [pairing.conditions(self.i_r.tuple, s) for s in slots_s], valid_s, newcomer_r)
-        hits_s = self._hits(m, "s", [pairing.conditions(r, slots_s[0]) for r in slots_r], valid_r, newcomer_s)
+        hits_r = self._hits(m, "r", (pairing.matches(self.i_r.tuple, s) for s in slots_s), valid_s, newcomer_r)
+        hits_s = self._hits(m, "s", (pairing.matches(r, slots_s[0]) for r in slots_r), valid_r, newcomer_s)
         found = Cat(_later(m, "hits_r_late", hits_r, reset_less=False), hits_s)
 
-        fours = [_later(m, f"ones{n}", _ones(found[n : n + 4])) for n in range(0, len(found), 4)]
+        fours = [Signal(3, name=f"ones{n}", reset_less=True) for n in range(0, len(found), 4)]
+        # Where there is nothing to count, a simulation need not.
+        with m.If(found.any()):
+            m.d.sync += [four.eq(_ones(found[4 * n : 4 * n + 4])) for n, four in enumerate(fours)]
         waiting = data.StructLayout(
             {"mask": len(found), "bits": range(len(found) + 1), "r": head_r.shape(), "s": head_s.shape()}
         )
@@ -133,13 +136,12 @@ class ParallelCore(JoinCore):
         ]
         return valid, slots
 
-    def _hits(self, m, name, conditions, valid, newcomer):
+    def _hits(self, m, name, matches, valid, newcomer):
         """Which slots the newcomer made a pair with, two cycles after it was compared with all of them."""
-        holds = [_later(m, f"holds_{name}{n}", slot) for n, slot in enumerate(conditions)]
+        match = _later(m, f"match_{name}", Cat(matches))
         filled = _later(m, f"filled_{name}", valid)
         met = _later(m, f"met_{name}", newcomer, reset_less=False)
-        hits = Cat(slot.all() for slot in holds) & filled & met.replicate(len(filled))
-        return _later(m, f"hits_{name}", hits, reset_less=False)
+        return _later(m, f"hits_{name}", match & filled & met.replicate(len(match)), reset_less=False)
 
     def _remember(self, m, name, part, enter, entering):
         """A ring of what results need of the tuples of one stream; the head is where the next one will be."""
@@ -158,10 +160,11 @@ class ParallelCore(JoinCore):
 
         Whether a mask has come to its last bit is known a cycle before, by counting: the queue waits for no search.
         """
-        below = Cat(current.mask[:n].any() for n in range(len(current.mask)))
+        rest = Signal.like(current.mask)
         last = Signal()
         issue = Signal()
         m.d.comb += [
+            rest.eq(current.mask & (current.mask - 1)),
             issue.eq(occupied & ~results.almost_full),
             matches.o.ready.eq(~occupied | (issue & last)),
         ]
@@ -169,14 +172,14 @@ class ParallelCore(JoinCore):
             m.d.sync += [current.eq(matches.o.p), occupied.eq(matches.o.valid), last.eq(matches.o.p.bits == 1)]
         with m.Elif(issue):
             m.d.sync += [
-                current.mask.eq(current.mask & below),
+                current.mask.eq(rest),
                 current.bits.eq(current.bits - 1),
                 last.eq(current.bits == 2),
             ]
 
         # The histories' heads are one past the newest tuple. A hit of R stands beside R's newcomer, in the S window
         # before the command; a hit of S in the R window after it, beside S's newcomer, which is at S's old head.
-        chosen = _later(m, "chosen", current.mask & ~below)
+        chosen = _later(m, "chosen", current.mask & ~rest)
         hits_r, hits_s = chosen[: self.segment_s], chosen[self.segment_s :]
         at_r, at_s = _later(m, "from_r", current.r), _later(m, "from_s", current.s)
         m.d.sync += [past_r.addr.eq(at_r - 1 - _number(hits_s)), past_s.addr.eq(at_s - _number(Cat(0, hits_r)))]

@@ -58,7 +58,7 @@ class JoinParameters:
         """A user's own predicate is any Python function: see that it becomes gates before anything is built."""
         pairing = Pairing(self.predicate)
         try:
-            pairing.conditions(Signal(pairing.tuple), Signal(pairing.tuple))
+            pairing.matches(Signal(pairing.tuple), Signal(pairing.tuple))
         except Exception as error:
             raise ParameterError(
                 f"predicate {self.predicate.spec!r} cannot become gates ({error}): return one expression of r.key and "

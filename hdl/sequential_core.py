@@ -160,7 +160,7 @@ class SequentialCore(JoinCore):
             m.d.sync += [r.eq(window_r.scanned.tuple), s.eq(buffer_s.tuple), compared.eq(window_r.scanned.valid)]
         found = Signal()
         pair = Signal(self.pairing.result, reset_less=True)
-        m.d.sync += [found.eq(compared & self.pairing.conditions(r, s).all()), *self.pairing.join(pair, r, s)]
+        m.d.sync += [found.eq(compared & self.pairing.matches(r, s)), *self.pairing.join(pair, r, s)]
         m.d.comb += [
             results.i.p.eq(pair),
             results.i.valid.eq(found),
