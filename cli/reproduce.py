@@ -1,15 +1,14 @@
 """Measure the papers' figures and tables anew: what they claim beside what we find, and whether it holds."""
 
 import argparse
-import json
 import shlex
 import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import whole
-from streamjoin.sim.files import check_writable, whole_file
 from streamjoin.sim.toolchain import ToolError
 from streamjoin.synth.errors import SynthError
 
@@ -23,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="of place and route (default 1)")
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")
-    parser.add_argument("--json", metavar="FILE|-", help="write all records in one")
+    summary_option.add_argument(parser, "write all records in one")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,11 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
         for entry in entries:
             print(f"{entry.name}  {entry.title}\n  {entry.claim}")
         return 0
-    if arguments.json not in (None, "-"):
-        check_writable(arguments.json)
+    summary_option.check(arguments)
     prepare(arguments.output)
     records, failures = [], {}
-    quiet = arguments.json == "-"
+    quiet = summary_option.is_quiet(arguments)
     with tqdm(entries, unit=" figures", disable=None, leave=False) as bar:
         settings = Settings(arguments.cores, arguments.seeds, arguments.jobs, bar.set_postfix_str)
         for entry in bar:
@@ -58,15 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
                 tqdm.write(f"{entry.name}: {entry.title}\n{_indented(str(record.table))}\n  {record.verdict}\n")
     if records:
         write_index(records, arguments.output, _command(arguments))
-    together = json.dumps([record.as_dict() for record in records], indent=1)
-    if quiet:
-        print(together)
-    elif arguments.json:
-        with whole_file(arguments.json) as path:
-            path.write_text(together + "\n")
-    if not quiet and records:
-        held = sum(record.verdict.holds for record in records)
-        print(f"{held} of {len(records)} claims hold; {arguments.output / INDEX}: all of it, with pictures")
+    held = sum(record.verdict.holds for record in records)
+    words = f"{held} of {len(records)} claims hold; {arguments.output / INDEX}: all of it, with pictures"
+    summary_option.tell(arguments, [record.as_dict() for record in records], words if records else "")
     for name, sentence in failures.items():
         print(f"streamjoin: {name} could not be measured: {sentence}", file=sys.stderr)
     return 2 if failures else 0

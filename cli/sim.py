@@ -1,17 +1,17 @@
 """Simulate a design cycle by cycle and check its result against the reference."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, file_of, read_design, share, whole
 from streamjoin.cli.progress import note
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.files import InputError, check_writable, whole_file
+from streamjoin.sim.files import InputError, check_writable
 from streamjoin.sim.model import Stalls
 from streamjoin.sim.simulate import Simulation, Simulator, check_widths
 from streamjoin.sim.tables import read_arrivals, write_results
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stalls.add_argument("--output-stalls", type=share, default=0.0, metavar="X", help="share of cycles output waits")
     parser.add_argument("--output", type=file_of(".csv", ".parquet"), metavar="FILE", help="write the results")
     parser.add_argument("--no-check", action="store_true", help="do not compare with the reference")
-    parser.add_argument("--json", metavar="FILE|-", help="write the summary")
+    summary_option.add_argument(parser)
     parser.add_argument("--waves", type=file_of(".vcd", ".fst"), metavar="FILE", help="record all signals")
 
 
@@ -42,9 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) == 1:
             raise InputError(f"--{name.replace('_', '-')} must be below 1, or nothing ever moves")
     check_widths(parameters)
-    for path in (arguments.output, arguments.waves, None if arguments.json == "-" else arguments.json):
+    for path in (arguments.output, arguments.waves):
         if path is not None:
             check_writable(path)
+    summary_option.check(arguments)
     arrivals = _arrivals(arguments, parameters)
     with note(f"building {design.name}"):
         simulator = Simulator.build(design, parameters, waves=arguments.waves)
@@ -67,13 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             simulation.run.result_cycle,
             parameters.streams,
         )
-    if arguments.json == "-":
-        print(json.dumps(summary, indent=2))
-    else:
-        if arguments.json:
-            with whole_file(arguments.json) as path:
-                path.write_text(json.dumps(summary, indent=2) + "\n")
-        print(_in_words(summary))
+    summary_option.tell(arguments, summary, _in_words(summary))
     return _status(simulation)
 
 

@@ -1,13 +1,13 @@
 """Measure what a design costs on a device: area, clock, and the path that limits it."""
 
 import argparse
-import json
 
 from tqdm import tqdm
 
+from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
-from streamjoin.sim.files import InputError, check_writable, whole_file
+from streamjoin.sim.files import InputError
 from streamjoin.synth.cost import Cost, measure, stages
 from streamjoin.synth.parts import Kind, kinds
 from streamjoin.synth.targets import ESTIMATE, TARGETS, Target, find
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="place and route K times (default 1)")
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")
     parser.add_argument("--parts", action="store_true", help="measure each kind of part by itself, slowest first")
-    parser.add_argument("--json", metavar="FILE|-", help="write the summary")
+    summary_option.add_argument(parser)
 
 
 class _ListTargets(argparse.Action):
@@ -45,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--target is missing: give one of {', '.join(TARGETS)}")
     target = find(arguments.target)
     design, parameters = read_design(arguments)
-    if arguments.json not in (None, "-"):
-        check_writable(arguments.json)
+    summary_option.check(arguments)
     title = " ".join([design.name, *(f"-p {given}" for given in arguments.parameters)])
     summary = {"design": design.name, "parameters": parameters.as_dict(), "target": target.name}
     with note(f"starting the tools for {target.name} (once on a machine, this takes up to a minute)"):
@@ -61,13 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             cost = _measure(component, target, title, arguments, bar)
         summary |= cost.as_dict()
         text = _in_words(title, cost, target)
-    if arguments.json == "-":
-        print(json.dumps(summary, indent=2))
-    else:
-        if arguments.json:
-            with whole_file(arguments.json) as path:
-                path.write_text(json.dumps(summary, indent=2) + "\n")
-        print(text)
+    summary_option.tell(arguments, summary, text)
     return 0
 
 

@@ -1,10 +1,8 @@
 """The command ``sweep``: what it writes, what it says, and its exit status."""
 
 import csv
+import functools
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -12,19 +10,8 @@ from streamjoin.cli.main import main
 
 
 @pytest.fixture
-def sweep(tmp_path):
-    def run(*words, **environment):
-        return subprocess.run(
-            [sys.executable, "-m", "streamjoin.cli.main", "sweep", *map(str, words)],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            check=False,
-        )
-
-    return run
+def sweep(streamjoin):
+    return functools.partial(streamjoin, "sweep")
 
 
 def test_two_designs(sweep, tmp_path):
