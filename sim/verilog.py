@@ -19,7 +19,7 @@ from amaranth.hdl import Shape, ShapeLike
 from amaranth.lib import data, wiring
 from pyosys import libyosys
 
-from streamjoin.sim import shared_modules, tidy
+from streamjoin.sim import registers, shared_modules, tidy
 from streamjoin.sim.files import whole_file
 
 _STREAM_DATA = re.compile(r"(?P<stream>(?:i|s_axis)_(?P<input>\w+?)|o_result|m_axis_result)(?:__payload|_tdata)")
@@ -158,6 +158,7 @@ def _to_verilog(source: str) -> str:
             design.run_pass(f"tee -q {command}")
         verilog = after.read_text()
     verilog = verilog.partition("*/\n\n")[2]  # Yosys' own header tells which compiler built it
+    verilog = registers.in_one_block(verilog)
     verilog = _ZEROS.sub(_as_loop, _TWICE.sub(r"\1", _ATTRIBUTE.sub("", verilog)))
     stable: dict[str, str] = {}
     return _MADE_UP_NAME.sub(lambda match: stable.setdefault(match[0], f"\\$auto${len(stable) + 1} "), verilog)
