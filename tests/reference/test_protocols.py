@@ -1,0 +1,71 @@
+"""The asynchronous protocols give the contract's result under every schedule of messages."""
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.asynchronous_handshake import AsynchronousHandshakeChain
+from streamjoin.reference.join import window_join
+from streamjoin.reference.low_latency import LowLatencyChain, Meeting, by_hash, round_robin
+from streamjoin.reference.message_chain import StuckError
+from streamjoin.reference.predicates import parse_predicate
+from tests import strategies
+
+EQUI = parse_predicate("equi")
+CHAINS = {
+    "handshake-async": AsynchronousHandshakeChain,
+    "llhj, round robin": LowLatencyChain,
+    "llhj, by hash": lambda *args: LowLatencyChain(*args, by_hash),
+}
+
+
+def hasty(random: Random, patience: float):
+    """A schedule that mostly lets the first thing happen that could: with little patience, queues grow."""
+    return lambda choices: 0 if random.random() >= patience else random.randrange(choices)
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@settings(max_examples=150)
+@given(data=st.data(), cores=st.integers(1, 5), timed=st.booleans(), patience=st.sampled_from([1.0, 0.5, 0.1]))
+def test_exact_under_any_schedule(chain, data, cores, timed, patience):
+    arrivals = data.draw(strategies.arrivals(timed=timed))
+    windows = data.draw(strategies.windows(timed=timed))
+    schedule = hasty(data.draw(st.randoms(use_true_random=False)), patience)
+    results = CHAINS[chain](cores, arrivals, EQUI, windows).run(schedule)
+    assert Counter(results) == Counter(window_join(arrivals, EQUI, windows))
+
+
+def test_every_kind_of_meeting_occurs():
+    met = Counter()
+    for seed in range(40):
+        random = Random(seed)
+        arrivals = Arrivals(np.array([random.randrange(2) for _ in range(40)]), np.zeros(40))
+        chain = LowLatencyChain(4, arrivals, EQUI, Windows((6, 9)))
+        chain.run(hasty(random, random.random()))
+        met += chain.meetings
+        assert sum(chain.meetings.values()) == len(window_join(arrivals, EQUI, Windows((6, 9))))
+    assert set(met) == set(Meeting)
+
+
+def test_what_waits_for_ever_is_told():
+    class Deaf(LowLatencyChain):
+        def may_take_right(self, core):
+            return core != 0
+
+    with pytest.raises(StuckError, match="wait for each other"):
+        Deaf(2, Arrivals([1], [0]), EQUI, Windows((1, 1))).run(lambda _: 0)
+
+
+def test_homes():
+    arrivals = Arrivals([0] * 6, [7, 7, 7, 9, 9, 9])
+    chain = LowLatencyChain(3, arrivals, EQUI, Windows((6, 6)), round_robin)
+    chain.run(lambda _: 0)
+    assert [len(window) for window in chain._windows_r] == [2, 2, 2]
+    chain = LowLatencyChain(3, arrivals, EQUI, Windows((6, 6)), by_hash)
+    chain.run(lambda _: 0)
+    assert sorted(len(window) for window in chain._windows_r) in ([0, 3, 3], [0, 0, 6])
