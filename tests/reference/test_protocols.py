@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.asynchronous_handshake import AsynchronousHandshakeChain
+from streamjoin.reference.expedition import ExpeditionChain
 from streamjoin.reference.join import window_join
 from streamjoin.reference.low_latency import LowLatencyChain, Meeting, by_hash, round_robin
 from streamjoin.reference.message_chain import StuckError
@@ -21,6 +22,8 @@ CHAINS = {
     "handshake-async": AsynchronousHandshakeChain,
     "llhj, round robin": LowLatencyChain,
     "llhj, by hash": lambda *args: LowLatencyChain(*args, by_hash),
+    "llhj as in hardware, least room": ExpeditionChain,
+    "llhj as in hardware": lambda *args: ExpeditionChain(*args, depth=3, flight=2),
 }
 
 
@@ -59,6 +62,24 @@ def test_what_waits_for_ever_is_told():
 
     with pytest.raises(StuckError, match="wait for each other"):
         Deaf(2, Arrivals([1], [0]), EQUI, Windows((1, 1))).run(lambda _: 0)
+
+
+def test_a_row_that_is_still_needed_is_missed():
+    """The model of the hardware would notice if rows were used again too early."""
+
+    class Rash(ExpeditionChain):
+        def may_admit(self):
+            self._known = [arrived + 100 for arrived in self._known]
+            return super().may_admit()
+
+    def run_some(chain):
+        for seed in range(100):
+            chain(3, arrivals, EQUI, Windows((3, 3)), 9).run(hasty(Random(seed), 1.0))
+
+    arrivals = Arrivals(np.array([0] * 6 + ([1] + [0] * 8) * 4), np.zeros(42))
+    run_some(ExpeditionChain)
+    with pytest.raises(LookupError, match="is asked for where"):
+        run_some(Rash)
 
 
 def test_homes():
