@@ -21,6 +21,8 @@ from streamjoin.synth.targets import ESTIMATE, Target
 _NO_ROOM = re.compile(r"no B[Ee][Ll]s remaining|utilisation limit|[Uu]nable to place|[Ff]ailed to place")
 # A memory of fewer bits would waste a block RAM.
 _LEAST_RAM_BITS = 512
+# From this share of a device on, place and route is told that there is little room.
+_CROWDED = 0.2
 _WAY_OUT = "make it smaller, or take a larger target"
 
 
@@ -136,7 +138,12 @@ def measure(
     elif target.router:
         try:
             reports = place_and_route(
-                netlist, target, range(1, seeds + 1), jobs=jobs, progress=lambda seed: hear(f"seed {seed}")
+                netlist,
+                target,
+                range(1, seeds + 1),
+                crowded=_share(area, target) > _CROWDED,
+                jobs=jobs,
+                progress=lambda seed: hear(f"seed {seed}"),
             )
         except tools.ToolRunError as failure:
             if _NO_ROOM.search(failure.output):
@@ -176,6 +183,11 @@ def _area(netlist: Netlist, target: Target) -> dict[str, int]:
         )
         for resource in ("luts", "ffs", "brams", "lutrams")
     }
+
+
+def _share(area: dict[str, int], target: Target) -> float:
+    """How much of the device is taken, of whatever is scarcest."""
+    return max((area[resource] / available for resource, available in target.capacity.items()), default=0.0)
 
 
 def _is_ram(memory: Memory, target: Target) -> bool:

@@ -16,20 +16,25 @@ def place_and_route(
     target: Target,
     seeds: Iterable[int],
     *,
+    crowded: bool = False,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> dict[int, dict]:
     """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
 
+    A ``crowded`` device is one that the design leaves little room on; targets may have arguments for that.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
+    effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
 
         def one(seed: int) -> tuple[int, dict]:
-            return seed, _report(program, netlist, target, seed, children)
+            return seed, _report(
+                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], children
+            )
 
         runs = [pool.submit(one, seed) for seed in seeds]
         try:
@@ -45,9 +50,7 @@ def place_and_route(
     return dict(sorted(reports.items()))
 
 
-def _report(program: str, netlist: Netlist, target: Target, seed: int, children: tools.Children) -> dict:
-    options = [*target.router[1:], "--freq", str(target.goal_mhz), "--timing-allow-fail", "--seed", str(seed)]
-
+def _report(program: str, netlist: Netlist, target: Target, options: list[str], children: tools.Children) -> dict:
     def build(folder: Path) -> None:
         netlist.write(folder / "netlist.json")
         (folder / "constraints").write_text(target.constraints)

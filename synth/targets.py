@@ -32,6 +32,8 @@ class Target:
         Verilog for them, in the file ``rewrite.v``.
     router
         The nextpnr for the family (``ecp5`` for ``nextpnr-ecp5``) and its arguments; empty without place and route.
+    crowded
+        Further arguments for designs that take more than a fifth of what the device has of anything.
     goal_mhz
         The clock that place and route is asked for. It may reach more, or less.
     constraints
@@ -59,6 +61,7 @@ class Target:
     rewrite: str = ""
     frame: tuple[str, ...] = ()
     router: tuple[str, ...] = ()
+    crowded: tuple[str, ...] = ()
     goal_mhz: int = 200
     constraints: str = ""
     capacity: dict[str, int] = field(default_factory=dict)
@@ -87,6 +90,9 @@ def _ecp5(size: str, device: str, luts: int, brams: int) -> Target:
             # Without timing-driven rip-up, nets of high fan-out take detours that decide the clock.
             *("--router", "router2", "--tmg-ripup", "--lpf-allow-unconstrained"),
         ),
+        # With the placer's own weight of 10, critical paths end up far apart where there is little room: 32 cores with
+        # parallel scan, half of the device, were placed for 92 MHz, which no route mends.
+        crowded=("--placer-heap-timingweight", "30"),
         # Rip-up goes on until all paths meet the goal, and for most of an hour where some never do.
         goal_mhz=170,
         capacity={"luts": luts, "ffs": luts, "brams": brams},
