@@ -5,6 +5,7 @@ import dataclasses
 from amaranth.lib import wiring
 
 from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
+from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 
@@ -53,6 +54,14 @@ DESIGNS = {
                 },
                 "parallel-64": {"cores": 64, "window": 512},
             },
+        ),
+        Design(
+            "llhj",
+            "low-latency handshake join: tuples rush past all cores and rest at one",
+            ("002",),
+            LowLatencyParameters,
+            LowLatencyJoin,
+            {"paper-002": {"cores": 40, "window": 2560}},
         ),
     )
 }

@@ -19,6 +19,7 @@ VARIANTS = {
         {"cores": 3, "scan": scan, "storage": storage}
         for scan, storage in (("parallel", "registers"), ("sequential", "registers"), ("sequential", "memory"))
     ],
+    "llhj": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
 }
 #: Each has operators, ports or registers that no other has.
 EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]

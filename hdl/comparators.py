@@ -1,0 +1,79 @@
+"""Comparators side by side, and the results that come of them."""
+
+from amaranth.hdl import Cat, Module, ResetSignal, Signal
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.queue import Queue
+
+
+class Comparators(Part):
+    """Compares a pair of tuples in each lane in every cycle; pairs that match become results.
+
+    Parameters
+    ----------
+    pairing
+        When tuples make a pair.
+    lanes
+        How many pairs a cycle.
+    queue
+        Results that may wait in each lane.
+    reserve
+        How many cycles' pairs may still come after ``pause`` has gone up.
+
+    Members
+    -------
+    r, s, mask
+        The tuples of each lane, and which lanes count.
+    pause
+        No more, please: queues are nearly full.
+    o_result
+        Results; each lane's in its order.
+    busy
+        Something is inside.
+    """
+
+    def __init__(self, pairing: Pairing, lanes: int, *, queue: int, reserve: int):
+        self._pairing = pairing
+        # The pairs under way here, and the cycle that the warning takes.
+        self._margin = reserve + 3
+        self._queue = queue + self._margin
+        super().__init__(
+            {
+                "r": In(pairing.tuple).array(lanes),
+                "s": In(pairing.tuple).array(lanes),
+                "mask": In(lanes),
+                "pause": Out(1),
+                "o_result": Out(pairing.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        lanes = len(self.mask)
+        m.submodules.tree = tree = MergingTree(self._pairing.result, lanes)
+        queues = []
+        counts = Signal(lanes)
+        found = Signal(lanes)
+        m.d.sync += counts.eq(self.mask)
+        matches = []
+        for lane in range(lanes):
+            r, s, later_r, later_s = (
+                Signal(self._pairing.tuple, name=f"{name}{lane}", reset_less=True)
+                for name in ("r", "s", "later_r", "later_s")
+            )
+            m.d.sync += [r.eq(self.r[lane]), s.eq(self.s[lane]), later_r.eq(r), later_s.eq(s)]
+            matches.append(self._pairing.matches(r, s))
+            queue = Queue(self._pairing.result, self._queue, margin=self._margin)
+            m.submodules[f"queue{lane}"] = queue
+            m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
+            connect(m, queue.o, tree.i[lane])
+            queues.append(queue)
+        m.d.sync += [found.eq(counts & Cat(matches)), self.pause.eq(Cat(queue.almost_full for queue in queues).any())]
+        m.d.comb += tree.clear.eq(ResetSignal().replicate(len(tree.clear)))
+        connect(m, tree.o, flipped(self.o_result))
+        m.d.comb += self.busy.eq(Cat(counts, found, tree.busy, *(queue.busy for queue in queues)).any())
+        return m

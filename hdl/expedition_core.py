@@ -1,0 +1,205 @@
+"""A core of the low-latency handshake join: it hands messages on at once, and compares in its own time."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.comparators import Comparators
+from streamjoin.hdl.expedition import Expedition, closer
+from streamjoin.hdl.merger import Merger
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.scanner import Scanner
+
+
+class ExpeditionCore(Part):
+    """Handles one message in a cycle, from either side.
+
+    Handling a message means to hand it on to the other neighbour and to give jobs to the scanners. The order of
+    handling is what counts for :mod:`streamjoin.reference.expedition`; scanners keep it, since jobs wait in line, each
+    for its own window, and no job concerns both windows but by what rests in one and probes the other.
+
+    What waits for what. A message from the left waits for room on the right and for the scanners, one from the right
+    for room on both sides, for the scanners, and if it is to fly until one before it has landed. Scanners wait for the
+    comparators, those for the output.
+
+    Parameters
+    ----------
+    expedition
+        The join.
+    last
+        Whether this is the core at the right end, which knows whose expedition has ended.
+    shared
+        Whether both windows share the comparators.
+    link_queue, jobs, flight, queue
+        Messages from each neighbour, jobs for each window, tuples that fly, results in each lane that may wait.
+
+    Members
+    -------
+    from_left, to_right, from_right, to_left
+        The neighbours.
+    o_result
+        Results, in no particular order.
+    busy
+        Something is inside.
+    """
+
+    def __init__(
+        self,
+        expedition: Expedition,
+        *,
+        last: bool,
+        shared: bool,
+        link_queue: int,
+        jobs: int,
+        flight: int,
+        queue: int,
+    ):
+        self._expedition = expedition
+        self._last = last
+        self._shared = shared
+        self._link_queue = link_queue
+        self._scanner = lambda side: Scanner(expedition, side, flight=flight, jobs=jobs)
+        self._flight = flight
+        self._comparators = lambda: Comparators(
+            expedition.pairing, expedition.lanes, queue=queue, reserve=Scanner.LATENCY + 1
+        )
+        super().__init__(
+            {
+                "from_left": In(expedition.channel(expedition.rightward)),
+                "to_right": Out(expedition.channel(expedition.rightward)),
+                "from_right": In(expedition.channel(expedition.leftward)),
+                "to_left": Out(expedition.channel(expedition.leftward)),
+                "o_result": Out(expedition.pairing.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        expedition = self._expedition
+        m.submodules.left = from_left = Queue(expedition.rightward, self._link_queue)
+        m.submodules.right = from_right = Queue(expedition.leftward, self._link_queue)
+        for channel, queue in ((self.from_left, from_left), (self.from_right, from_right)):
+            m.d.comb += [queue.i.p.eq(channel.message), queue.i.valid.eq(channel.valid), channel.room.eq(queue.i.ready)]
+        m.submodules.resting_r = resting_r = self._scanner("r")
+        m.submodules.resting_s = resting_s = self._scanner("s")
+        have_room = resting_r.room & resting_s.room
+
+        left, right = from_left.o.p, from_right.o.p
+        at_home = {"r": left.valid & left.fresh & (left.hops == 0), "s": right.valid & right.fresh & (right.hops == 0)}
+        flies = right.valid & right.fresh & (right.hops != 0)
+        # Whoever sent us a fresh S keeps it in flight; to the right of the last core there is nobody.
+        acknowledges = right.valid & right.fresh & (not self._last)
+        aloft = Signal(range(self._flight + 1))
+        can_left, can_right, take_left, take_right, turn = (
+            Signal(name=name) for name in ("can_left", "can_right", "take_left", "take_right", "turn")
+        )
+        m.d.comb += [
+            can_left.eq(from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
+            can_right.eq(
+                from_right.o.valid
+                & self.to_left.room
+                & have_room
+                & (~acknowledges | self.to_right.room)
+                & (~flies | (aloft != self._flight))
+            ),
+            take_left.eq(can_left & (turn | ~can_right)),
+            take_right.eq(can_right & ~take_left),
+            from_left.o.ready.eq(take_left),
+            from_right.o.ready.eq(take_right),
+        ]
+        m.d.sync += turn.eq(Mux(take_left, 0, Mux(take_right, 1, turn)))
+        lands = take_left & left.acknowledges
+        m.d.sync += aloft.eq(aloft + (take_right & flies) - lands)
+
+        onward = self.to_right.message
+        m.d.comb += [
+            self.to_right.valid.eq((take_left & ~left.acknowledges) | (take_right & acknowledges)),
+            onward.eq(left),
+            onward.acknowledges.eq(take_right),
+            onward.valid.eq(left.valid & take_left),
+            onward.fresh.eq(left.fresh & ~at_home["r"]),
+            onward.hops.eq(closer(left.hops)),
+            onward.expired.hops.eq(closer(left.expired.hops)),
+        ]
+        ended = self._ended(m, take_left & left.valid) if self._last else right.ended
+        backward = self.to_left.message
+        m.d.comb += [
+            self.to_left.valid.eq(take_right),
+            backward.eq(right),
+            backward.fresh.eq(right.fresh & ~at_home["s"]),
+            backward.hops.eq(closer(right.hops)),
+            backward.expired.hops.eq(closer(right.expired.hops)),
+            backward.ended.place.eq(ended.place),
+            backward.ended.hops.eq(closer(ended.hops)),
+        ]
+
+        first_s = expedition.here("s", left.expired, rightward=True)
+        first_r = expedition.here("r", right.expired, rightward=False)
+        end_r = expedition.here("r", ended, rightward=False)
+        for scanner in (resting_r, resting_s):
+            m.d.comb += [
+                scanner.job.is_s.eq(take_right),
+                scanner.job.scan.eq(Mux(take_right, right.valid, left.valid)),
+                scanner.job.store.eq(Mux(take_right, at_home["s"], at_home["r"])),
+                scanner.job.fly.eq(take_right & flies),
+                scanner.job.land.eq(lands),
+                scanner.job.tuple.eq(Mux(take_right, right.tuple.as_value(), left.tuple.as_value())),
+                scanner.job.first.eq(Mux(take_right, first_r.as_value(), first_s.as_value())),
+                scanner.job.end.eq(end_r),
+            ]
+        m.d.comb += [
+            resting_s.push.eq(
+                (take_left & (left.valid | left.acknowledges)) | (take_right & right.valid & right.fresh)
+            ),
+            resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
+        ]
+        busy = [from_left.busy, from_right.busy, resting_r.busy, resting_s.busy]
+        m.d.comb += self.busy.eq(Cat(*busy, self._join(m, resting_r, resting_s)).any())
+        return m
+
+    def _ended(self, m, ends):
+        """At the right end: how many of R have ended their expedition, as a mark for the core here."""
+        expedition = self._expedition
+        ended = Signal(expedition.mark, init={"hops": expedition.cores})
+        with m.If(ends):
+            with m.If(ended.hops == 1):
+                m.d.sync += [ended.hops.eq(expedition.cores), ended.place.eq(expedition.after("r", ended.place))]
+            with m.Else():
+                m.d.sync += ended.hops.eq(ended.hops - 1)
+        return ended
+
+    def _join(self, m, resting_r, resting_s):
+        """The comparators: for each window its own, or one lot for whichever has something to compare."""
+        if not self._shared:
+            m.submodules.merger = merger = Merger(self._expedition.pairing.result, 2)
+            busy = [merger.busy]
+            for scanner, port, side in ((resting_r, merger.i[0], "r"), (resting_s, merger.i[1], "s")):
+                m.submodules[f"compare_{side}"] = comparators = self._comparators()
+                m.d.comb += [scanner.go.eq(~comparators.pause), comparators.mask.eq(scanner.mask)]
+                for lane, resting in enumerate(scanner.resting):
+                    pair = (scanner.probe, resting) if side == "s" else (resting, scanner.probe)
+                    m.d.comb += [comparators.r[lane].eq(pair[0]), comparators.s[lane].eq(pair[1])]
+                connect(m, comparators.o_result, port)
+                busy.append(comparators.busy)
+            connect(m, merger.o, flipped(self.o_result))
+            return Cat(busy)
+        m.submodules.compare = comparators = self._comparators()
+        # In turns, if both want.
+        turn_of_s = Signal()
+        goes_s = Signal()
+        m.d.comb += [
+            goes_s.eq(resting_s.wants & (turn_of_s | ~resting_r.wants)),
+            resting_s.go.eq(goes_s & ~comparators.pause),
+            resting_r.go.eq(~goes_s & ~comparators.pause),
+            comparators.mask.eq(resting_r.mask | resting_s.mask),
+        ]
+        m.d.sync += turn_of_s.eq(~goes_s)
+        is_s = resting_s.mask.any()
+        for lane, (r, s) in enumerate(zip(resting_r.resting, resting_s.resting, strict=True)):
+            m.d.comb += [
+                comparators.r[lane].eq(Mux(is_s, resting_s.probe.as_value(), r.as_value())),
+                comparators.s[lane].eq(Mux(is_s, s.as_value(), resting_r.probe.as_value())),
+            ]
+        connect(m, comparators.o_result, flipped(self.o_result))
+        return comparators.busy
