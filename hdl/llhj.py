@@ -4,12 +4,13 @@ import dataclasses
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, ResetSignal
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.control_tree import FanIn, FanOut
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.expedition_core import ExpeditionCore
+from streamjoin.hdl.face import CONTROL, face
 from streamjoin.hdl.merger import LEAST_QUEUE, MERGERS
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
@@ -96,21 +97,8 @@ class LowLatencyJoin(Part):
     """
 
     def __init__(self, parameters: LowLatencyParameters):
-        self._parameters = p = parameters
-        pairing = p.pairing
-        super().__init__(
-            {
-                "i_r": In(pairing.tuples),
-                "i_s": In(pairing.tuples),
-                "o_result": Out(pairing.results),
-                "drain": In(1),
-                "drained": Out(1),
-                "halted": Out(1),
-                "discarding": Out(1),
-                "dropped": Out(32),
-                "overflows": Out(32),
-            }
-        )
+        self._parameters = parameters
+        super().__init__(face(parameters.pairing))
 
     def elaborate(self, platform):
         m = Module()
@@ -129,7 +117,7 @@ class LowLatencyJoin(Part):
         )
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(manager, port))
-        for port in ("drained", "halted", "discarding", "dropped", "overflows"):
+        for port in (port for port in CONTROL if port != "drain"):
             m.d.comb += getattr(self, port).eq(getattr(manager, port))
         m.d.comb += [
             manager.drain.eq(self.drain),

@@ -3,11 +3,12 @@
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, ResetSignal, Signal
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.core import COMMAND, JoinCore, Pace
+from streamjoin.hdl.face import face
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.part import Part
@@ -84,19 +85,7 @@ class LockStepJoin(Part):
         self._admission = lambda **times: Admission(
             pairing, pace, on_full=on_full, drain_stream=drain_stream, drain_steps=drain_steps, **times
         )
-        super().__init__(
-            {
-                "i_r": In(pairing.tuples),
-                "i_s": In(pairing.tuples),
-                "o_result": Out(pairing.results),
-                "drain": In(1),
-                "drained": Out(1),
-                "halted": Out(1),
-                "discarding": Out(1),
-                "dropped": Out(32),
-                "overflows": Out(32),
-            }
-        )
+        super().__init__(face(pairing))
 
     def elaborate(self, platform):
         m = Module()

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.delay_line import DelayLine
 from streamjoin.hdl.expedition import Expedition
+from streamjoin.hdl.face import CONTROL
 from streamjoin.hdl.part import Part
 
 
@@ -62,12 +63,7 @@ class WindowManager(Part):
                 "from_left": In(expedition.channel(expedition.rightward)),
                 "from_right": In(expedition.channel(expedition.leftward)),
                 "busy": In(1),
-                "drain": In(1),
-                "drained": Out(1),
-                "halted": Out(1),
-                "discarding": Out(1),
-                "dropped": Out(32),
-                "overflows": Out(32),
+                **CONTROL,
                 "starting": Out(1, init=1),
             }
         )
