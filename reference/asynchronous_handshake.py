@@ -54,19 +54,19 @@ class AsynchronousHandshakeChain(MessageChain):
     def take_left(self, core: int, message: Traveller | None) -> None:
         if message is _REMOVAL:
             self._remove(S, core)
-            return
-        for s in self._windows[S][core]:
-            self.compare(message, s)
-        self._windows[R][core].append(message)
+        else:
+            for s in self._windows[S][core]:
+                self.compare(message, s)
+            self._windows[R][core].append(message)
 
     def take_right(self, core: int, message: Traveller | None) -> None:
         if message is _REMOVAL:
             self._remove(R, core)
-            return
-        for r in self._windows[R][core]:
-            self.compare(r, message)
-        self._windows[S][core].append(message)
-        self.send_right(core, _REMOVAL)
+        else:
+            for r in self._windows[R][core]:
+                self.compare(r, message)
+            self._windows[S][core].append(message)
+            self.send_right(core, _REMOVAL)
 
     def _resting(self, stream: int, core: int) -> int:
         return len(self._windows[stream][core]) - self._forwarded[stream][core]

@@ -6,6 +6,7 @@ at one end and tells the other end when they expire. Which of the messages that 
 tuple is let in, is not defined: a protocol is right if its result is right under every schedule.
 """
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class Driver:
         return self._windows.span is not None and arriving.time - old.row.time >= self._windows.span
 
 
-class MessageChain:
+class MessageChain(ABC):
     """Queues, driver and schedule; a protocol says what cores do with messages.
 
     Attributes
@@ -119,17 +120,17 @@ class MessageChain:
         """Whether the first message from the right can be handled now."""
         return True
 
+    @abstractmethod
     def admit(self, newcomer: Traveller, expiring: list[Traveller]) -> None:
         """Let ``newcomer`` in, and tell of those that expire because of it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take_left(self, core: int, message) -> None:
         """Handle a message from the left."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take_right(self, core: int, message) -> None:
         """Handle a message from the right."""
-        raise NotImplementedError
 
     def compare(self, r: Traveller, s: Traveller) -> None:
         """The two meet: a result, if the predicate holds."""
