@@ -65,6 +65,14 @@ class Driver:
         self._places[newcomer.row.stream] += 1
         return newcomer, expiring
 
+    def live(self, stream: int) -> int:
+        """How many tuples of a stream there are."""
+        return len(self._live[stream])
+
+    def retire(self, stream: int) -> None:
+        """The oldest tuple of a stream expires without a newcomer."""
+        self._live[stream].popleft()
+
     def _is_over(self, old: Traveller, arriving: Row) -> bool:
         return self._windows.span is not None and arriving.time - old.row.time >= self._windows.span
 

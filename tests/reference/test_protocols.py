@@ -19,7 +19,8 @@ from tests import strategies
 
 EQUI = parse_predicate("equi")
 CHAINS = {
-    "handshake-async": AsynchronousHandshakeChain,
+    "handshake-async, least room": AsynchronousHandshakeChain,
+    "handshake-async": lambda *args: AsynchronousHandshakeChain(*args, depth=3, flight=2),
     "llhj, round robin": LowLatencyChain,
     "llhj, by hash": lambda *args: LowLatencyChain(*args, by_hash),
     "llhj as in hardware, least room": ExpeditionChain,
@@ -53,6 +54,16 @@ def test_every_kind_of_meeting_occurs():
         met += chain.meetings
         assert sum(chain.meetings.values()) == len(window_join(arrivals, EQUI, Windows((6, 9))))
     assert set(met) == set(Meeting)
+
+
+@pytest.mark.parametrize(("depth", "flight"), [(1, 1), (3, 2)])
+def test_an_asynchronous_chain_balances_itself(depth, flight):
+    arrivals = Arrivals(np.array([0, 1] * 100), np.zeros(200))
+    for seed in range(10):
+        chain = AsynchronousHandshakeChain(5, arrivals, EQUI, Windows((31, 7)), depth=depth, flight=flight)
+        chain.run(hasty(Random(seed), 1.0))
+        assert chain.most[0] <= chain.rooms[0] <= 31 / 5 + depth
+        assert chain.most[1] <= chain.rooms[1] + flight
 
 
 def test_what_waits_for_ever_is_told():
