@@ -145,10 +145,11 @@ class ExpeditionCore(Part):
                 scanner.job.fly.eq(take_right & flies),
                 scanner.job.land.eq(lands),
                 scanner.job.tuple.eq(Mux(take_right, right.tuple.as_value(), left.tuple.as_value())),
-                scanner.job.first.eq(Mux(take_right, first_r.as_value(), first_s.as_value())),
-                scanner.job.end.eq(end_r),
             ]
         m.d.comb += [
+            resting_r.job.first.eq(first_r),
+            resting_r.job.end.eq(end_r),
+            resting_s.job.first.eq(first_s),
             resting_s.push.eq(
                 (take_left & (left.valid | left.acknowledges)) | (take_right & right.valid & right.fresh)
             ),
@@ -161,10 +162,10 @@ class ExpeditionCore(Part):
     def _ended(self, m, ends):
         """At the right end: how many of R have ended their expedition, as a mark for the core here."""
         expedition = self._expedition
-        ended = Signal(expedition.mark, init={"hops": expedition.cores})
+        ended = Signal(expedition.marks["r"], init={"hops": expedition.cores})
         with m.If(ends):
             with m.If(ended.hops == 1):
-                m.d.sync += [ended.hops.eq(expedition.cores), ended.place.eq(expedition.after("r", ended.place))]
+                m.d.sync += [ended.hops.eq(expedition.cores), ended.place.eq(expedition.rings["r"].after(ended.place))]
             with m.Else():
                 m.d.sync += ended.hops.eq(ended.hops - 1)
         return ended

@@ -47,7 +47,7 @@ class LowLatencyParameters(JoinParameters):
     @property
     def pace(self) -> Pace:
         # A row more than those that are full: a scan may begin within one. And R sees what flies.
-        scan_of_r, scan_of_s = self.expedition.rows.values()
+        scan_of_r, scan_of_s = (ring.rows for ring in self.expedition.rings.values())
         scan_of_s += 1
         both = scan_of_r + scan_of_s if self.comparators == "shared" else max(scan_of_r, scan_of_s)
         return Pace(r=scan_of_s, s=scan_of_r, both=both)

@@ -217,11 +217,11 @@ class _Window:
 
         # Word of R goes to the right end and travels to the left, word of S the other way.
         start = cores if side == "r" else 0
-        self.expired = Signal(expedition.mark, name=f"expired_{side}", init={"hops": start})
-        self.expired_next = Signal(expedition.mark, name=f"expired_{side}_next")
+        self.expired = Signal(expedition.marks[side], name=f"expired_{side}", init={"hops": start})
+        self.expired_next = Signal(expedition.marks[side], name=f"expired_{side}_next")
         wraps = self.expired.hops == (1 if side == "r" else cores - 1)
         hops = self.expired.hops - 1 if side == "r" else self.expired.hops + 1
-        following = expedition.after(side, self.expired.place)
+        following = expedition.rings[side].after(self.expired.place)
         m.d.comb += self.expired_next.eq(self.expired)
         with m.If(expires):
             m.d.comb += self.expired_next.hops.eq(Mux(wraps, start, hops))
