@@ -1,21 +1,20 @@
 """The driver at both ends of a low-latency handshake join: it lets tuples in and knows what has expired."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.core import Pace
-from streamjoin.hdl.delay_line import DelayLine
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.face import CONTROL
+from streamjoin.hdl.gate import Gate
 from streamjoin.hdl.part import Part
 
 
 class WindowManager(Part):
     """Turns two input streams into messages for both ends of the chain, and sees them come out again.
 
-    Both inputs share one ``ready``, so whatever waits enters together, R before S. A tuple is let in if its end has
-    room for a message, if the pace of the cores allows it, if there is a row for it, and if the tuple that it pushes
-    out of its window has ended its expedition.
+    A tuple is let in if both ends have room for a message, if the pace of the cores allows it, if there is a row for
+    it, and if the tuple that it pushes out of its window has ended its expedition.
 
     Word of what has expired goes with the tuples of the other stream; if none comes, it goes alone, before the rows
     run out.
@@ -29,7 +28,7 @@ class WindowManager(Part):
     on_full
         ``"stall"`` or ``"drop"``: what to do with tuples while the chain has no room.
     start, settle
-        Cycles from a reset to the first tuple, and from the last message to the end of a drain.
+        As in :class:`Gate`.
 
     Members
     -------
@@ -41,18 +40,15 @@ class WindowManager(Part):
         What comes out of the last core and of the first.
     busy
         Something is in the cores or behind them.
-    drain, drained, halted, discarding, dropped, overflows
-        As in :class:`streamjoin.hdl.lock_step.LockStepJoin`.
-    starting
-        Between a reset and the first tuple: whatever comes out of the cores is of no account.
+    drain, drained, halted, discarding, dropped, overflows, starting
+        As in :class:`Gate`.
     """
 
     def __init__(self, expedition: Expedition, pace: Pace, *, on_full: str, start: int, settle: int):
         self._expedition = expedition
         self._pace = pace
-        self._drop = on_full == "drop"
-        self._start = start
-        self._settle = settle
+        self._on_full = on_full
+        self._delays = {"start": start, "settle": settle}
         pairing = expedition.pairing
         super().__init__(
             {
@@ -64,51 +60,48 @@ class WindowManager(Part):
                 "from_right": In(expedition.channel(expedition.leftward)),
                 "busy": In(1),
                 **CONTROL,
-                "starting": Out(1, init=1),
+                "starting": Out(1),
             }
         )
 
     def elaborate(self, platform):
         m = Module()
         expedition = self._expedition
-        taking = Signal()
-        admit = Signal()
+        m.submodules.gate = gate = Gate(
+            expedition.pairing, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
+        )
+        for name in ("i_r", "i_s"):
+            connect(m, flipped(getattr(self, name)), getattr(gate, name))
+        m.d.comb += [gate.drain.eq(self.drain), self.starting.eq(gate.starting)]
+        m.d.comb += [getattr(self, name).eq(getattr(gate, name)) for name in CONTROL if name != "drain"]
+
+        enters = {"r": gate.enter_r, "s": gate.enter_s}
+        full = {"r": gate.full_r, "s": gate.full_s}
         ports = {"r": self.i_r, "s": self.i_s}
-        enters = {side: Signal(name=f"enter_{side}") for side in "rs"}
         exits = {"r": self.from_left, "s": self.from_right}
         comes_out = {side: Signal(name=f"comes_out_{side}") for side in "rs"}
         # Cores that have not been reset yet may still send what is of no account.
-        m.d.comb += [comes_out[side].eq(channel.valid & ~self.starting) for side, channel in exits.items()]
+        m.d.comb += [comes_out[side].eq(channel.valid & ~gate.starting) for side, channel in exits.items()]
         windows = {}
         for side, other in ("rs", "sr"):
             ended = comes_out[side] & exits[side].message.valid
             # What has expired of a stream is told by those who bring the other.
             known = Mux(comes_out[other], exits[other].message.told, 0)
-            windows[side] = _Window(m, expedition, side, enters=enters[side], ended=ended, known=known)
+            windows[side] = _Window(m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known)
         entrances = {"r": self.to_right, "s": self.to_left}
-        room = self.to_right.room & self.to_left.room
         m.d.comb += [
-            self.halted.eq(taking & ~room),
-            admit.eq(taking & room & self._cadence(m, enters) & ~windows["r"].closed & ~windows["s"].closed),
+            gate.room.eq(self.to_right.room & self.to_left.room),
+            gate.wait.eq(~self._cadence(m, enters) | windows["r"].closed | windows["s"].closed),
+            gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy),
             self.from_left.room.eq(1),
             self.from_right.room.eq(1),
         ]
-        for side, port in ports.items():
-            m.d.comb += [enters[side].eq(admit & port.valid), port.ready.eq(admit | self.discarding)]
-        if self._drop:
-            lost = Signal(range(3))
-            m.d.comb += self.discarding.eq(taking & ~room)
-            m.d.sync += [
-                lost.eq(Mux(self.discarding, self.i_r.valid + self.i_s.valid, 0)),
-                self.dropped.eq(self.dropped + lost),
-            ]
-
         for side, other in ("rs", "sr"):
             window, entrance = windows[other], entrances[side]
             # R is the earlier of two that enter together: S knows what R has pushed out, not the other way round.
             expired = window.expired_next if side == "s" else window.expired
             pending = window.pending_next if side == "s" else window.pending
-            alone = ~enters[side] & room & window.hurry
+            alone = ~enters[side] & gate.room & window.hurry
             m.d.comb += [
                 entrance.valid.eq(enters[side] | alone),
                 window.tell.eq(entrance.valid),
@@ -119,32 +112,6 @@ class WindowManager(Part):
                 entrance.message.expired.eq(expired),
                 entrance.message.told.eq(pending),
             ]
-        travelling = windows["r"].travelling | windows["s"].travelling
-
-        settling = Signal(range(self._settle + 1), init=self._settle)
-        shut = Signal(range(self._start + 1), init=self._start)
-        with m.FSM():
-            with m.State("START"):
-                m.d.sync += shut.eq(shut - 1)
-                with m.If(shut == 0):
-                    m.d.sync += [self.starting.eq(0), taking.eq(1)]
-                    m.next = "TAKE"
-            with m.State("TAKE"):
-                with m.If(self.drain):
-                    m.d.sync += taking.eq(0)
-                    m.next = "SETTLE"
-            with m.State("SETTLE"):
-                with m.If(travelling | self.busy):
-                    m.d.sync += settling.eq(self._settle)
-                with m.Elif(settling != 0):
-                    m.d.sync += settling.eq(settling - 1)
-                with m.Else():
-                    m.next = "DRAINED"
-            with m.State("DRAINED"):
-                m.d.comb += self.drained.eq(1)
-        if expedition.pairing.span is not None:
-            early = Cat(self._early(m, side, enters[side], ports[side].p.time, windows[side]) for side in "rs")
-            m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
         return m
 
     def _cadence(self, m, enters):
@@ -157,15 +124,6 @@ class WindowManager(Part):
         with m.Elif(ahead != 0):
             m.d.sync += ahead.eq(ahead - 1)
         return ahead == 0
-
-    def _early(self, m, side, enters, time, window):
-        """Whether a tuple has just been pushed out although its time is not up."""
-        m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), self._expedition.windows[side])
-        m.d.comb += [times.shift.eq(enters), times.i.eq(time)]
-        pushes = Signal(name=f"pushes_{side}")
-        new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
-        m.d.sync += [pushes.eq(enters & window.full), new.eq(time), old.eq(times.o)]
-        return pushes & (new - old < self._expedition.pairing.span)
 
 
 class _Window:
@@ -181,8 +139,6 @@ class _Window:
     expired, pending, expired_next, pending_next
         How many have expired, as a mark for the other end, and how many of these it has not been told of; the same
         after the tuple that enters now.
-    full
-        The next tuple pushes one out.
     closed
         No tuple of this stream can enter now.
     hurry
@@ -193,18 +149,16 @@ class _Window:
         Some are under way.
     """
 
-    def __init__(self, m, expedition, side, *, enters, ended, known):
+    def __init__(self, m, expedition, side, *, enters, full, ended, known):
         window, slack, cores = expedition.windows[side], expedition.slack[side], expedition.cores
-        live, resting = (Signal(range(window + 1), name=f"{name}_{side}") for name in ("live", "resting"))
+        resting = Signal(range(window + 1), name=f"resting_{side}")
         on_the_way = Signal(range(expedition.room[side] + 1), name=f"on_the_way_{side}")
         used = Signal(range(expedition.room[side] + 1), name=f"used_{side}")
-        self.full = live == window
-        expires = enters & self.full
+        expires = enters & full
         # The tuple that is pushed out must have ended its expedition, and there must be a row for the new one.
-        self.closed = (self.full & (resting == 0)) | (used == expedition.room[side])
+        self.closed = (full & (resting == 0)) | (used == expedition.room[side])
         self.travelling = on_the_way != 0
         m.d.sync += [
-            live.eq(live + (enters & ~self.full)),
             resting.eq(resting + ended - expires),
             on_the_way.eq(on_the_way + enters - ended),
             used.eq(used + enters - known),

@@ -1,0 +1,133 @@
+"""The gate through which tuples enter a join whose cores talk to their neighbours alone."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.delay_line import DelayLine
+from streamjoin.hdl.face import CONTROL
+from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
+
+
+class Gate(Part):
+    """Lets tuples in while there is room, counts the windows, and sees to it that a run ends.
+
+    Both inputs share one ``ready``, so whatever waits enters together, R before S. After a reset the gate stays shut
+    for ``start`` cycles. ``drain`` shuts it for good: then whoever is behind it gets rid of what is due, until
+    ``moving`` has been down for ``settle`` cycles.
+
+    Parameters
+    ----------
+    pairing
+        Layouts.
+    windows
+        Tuples in the windows of R and S.
+    on_full
+        ``"stall"`` or ``"drop"``: what to do with tuples that find no room.
+    start, settle
+        Cycles from a reset to the first tuple, and after which whatever moves shows.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in.
+    room, wait
+        There is room behind the gate; even so, nothing may enter in this cycle, but will soon.
+    enter_r, enter_s
+        A tuple enters in this cycle.
+    full_r, full_s
+        It pushes another one out of its window.
+    draining, moving
+        No more tuples come; something is still under way.
+    drain, drained, halted, discarding, dropped, overflows
+        As in :class:`streamjoin.hdl.lock_step.LockStepJoin`.
+    starting
+        Between a reset and the first tuple: whatever comes out of the cores is of no account.
+    """
+
+    def __init__(self, pairing: Pairing, windows: tuple[int, int], *, on_full: str, start: int, settle: int):
+        self._pairing = pairing
+        self._windows = windows
+        self._drop = on_full == "drop"
+        self._start = start
+        self._settle = settle
+        super().__init__(
+            {
+                "i_r": In(pairing.tuples),
+                "i_s": In(pairing.tuples),
+                "room": In(1),
+                "wait": In(1),
+                "enter_r": Out(1),
+                "enter_s": Out(1),
+                "full_r": Out(1),
+                "full_s": Out(1),
+                "draining": Out(1),
+                "moving": In(1),
+                **CONTROL,
+                "starting": Out(1, init=1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        taking = Signal()
+        admit = Signal()
+        sides = [
+            (self.i_r, self.enter_r, self.full_r, self._windows[0]),
+            (self.i_s, self.enter_s, self.full_s, self._windows[1]),
+        ]
+        m.d.comb += [self.halted.eq(taking & ~self.room), admit.eq(taking & self.room & ~self.wait)]
+        for port, enter, full, window in sides:
+            live = Signal(range(window + 1), name=f"live_{enter.name[-1]}")
+            m.d.sync += live.eq(live + (enter & ~full))
+            m.d.comb += [
+                enter.eq(admit & port.valid),
+                port.ready.eq(admit | self.discarding),
+                full.eq(live == window),
+            ]
+        if self._drop:
+            lost = Signal(range(3))
+            m.d.comb += self.discarding.eq(self.halted)
+            m.d.sync += [
+                lost.eq(Mux(self.discarding, self.i_r.valid + self.i_s.valid, 0)),
+                self.dropped.eq(self.dropped + lost),
+            ]
+        if self._pairing.span is not None:
+            early = Cat(self._early(m, *side) for side in sides)
+            m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
+        self._live(m, taking)
+        return m
+
+    def _live(self, m, taking):
+        """From a reset to the end of a drain."""
+        shut = Signal(range(self._start + 1), init=self._start)
+        settling = Signal(range(self._settle + 1), init=self._settle)
+        with m.FSM():
+            with m.State("START"):
+                m.d.sync += shut.eq(shut - 1)
+                with m.If(shut == 0):
+                    m.d.sync += [self.starting.eq(0), taking.eq(1)]
+                    m.next = "TAKE"
+            with m.State("TAKE"):
+                with m.If(self.drain):
+                    m.d.sync += [taking.eq(0), self.draining.eq(1)]
+                    m.next = "SETTLE"
+            with m.State("SETTLE"):
+                with m.If(self.moving):
+                    m.d.sync += settling.eq(self._settle)
+                with m.Elif(settling != 0):
+                    m.d.sync += settling.eq(settling - 1)
+                with m.Else():
+                    m.next = "DRAINED"
+            with m.State("DRAINED"):
+                m.d.comb += self.drained.eq(1)
+
+    def _early(self, m, port, enter, full, window):
+        """Whether a tuple has just been pushed out although its time is not up."""
+        side, time = enter.name[-1], port.p.time
+        m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), window)
+        m.d.comb += [times.shift.eq(enter), times.i.eq(time)]
+        pushes = Signal(name=f"pushes_{side}")
+        new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
+        m.d.sync += [pushes.eq(enter & full), new.eq(time), old.eq(times.o)]
+        return pushes & (new - old < self._pairing.span)
