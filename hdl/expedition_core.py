@@ -3,11 +3,10 @@
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from streamjoin.hdl.comparators import Comparators
 from streamjoin.hdl.expedition import Expedition, closer
-from streamjoin.hdl.merger import Merger
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.scan_join import ScanJoin
 from streamjoin.hdl.scanner import Scanner
 
 
@@ -56,12 +55,11 @@ class ExpeditionCore(Part):
     ):
         self._expedition = expedition
         self._last = last
-        self._shared = shared
         self._link_queue = link_queue
         self._scanner = lambda side: Scanner(expedition, side, flight=flight, jobs=jobs)
         self._flight = flight
-        self._comparators = lambda: Comparators(
-            expedition.pairing, expedition.lanes, queue=queue, reserve=Scanner.LATENCY + 1
+        self._join = lambda: ScanJoin(
+            expedition.pairing, expedition.lanes, shared=shared, queue=queue, reserve=Scanner.LATENCY + 1
         )
         super().__init__(
             {
@@ -155,8 +153,12 @@ class ExpeditionCore(Part):
             ),
             resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
         ]
-        busy = [from_left.busy, from_right.busy, resting_r.busy, resting_s.busy]
-        m.d.comb += self.busy.eq(Cat(*busy, self._join(m, resting_r, resting_s)).any())
+        m.submodules.join = join = self._join()
+        connect(m, resting_r.scan, join.r)
+        connect(m, resting_s.scan, join.s)
+        connect(m, join.o_result, flipped(self.o_result))
+        parts = (from_left, from_right, resting_r, resting_s, join)
+        m.d.comb += self.busy.eq(Cat(part.busy for part in parts).any())
         return m
 
     def _ended(self, m, ends):
@@ -169,38 +171,3 @@ class ExpeditionCore(Part):
             with m.Else():
                 m.d.sync += ended.hops.eq(ended.hops - 1)
         return ended
-
-    def _join(self, m, resting_r, resting_s):
-        """The comparators: for each window its own, or one lot for whichever has something to compare."""
-        if not self._shared:
-            m.submodules.merger = merger = Merger(self._expedition.pairing.result, 2)
-            busy = [merger.busy]
-            for scanner, port, side in ((resting_r, merger.i[0], "r"), (resting_s, merger.i[1], "s")):
-                m.submodules[f"compare_{side}"] = comparators = self._comparators()
-                m.d.comb += [scanner.go.eq(~comparators.pause), comparators.mask.eq(scanner.mask)]
-                for lane, resting in enumerate(scanner.resting):
-                    pair = (scanner.probe, resting) if side == "s" else (resting, scanner.probe)
-                    m.d.comb += [comparators.r[lane].eq(pair[0]), comparators.s[lane].eq(pair[1])]
-                connect(m, comparators.o_result, port)
-                busy.append(comparators.busy)
-            connect(m, merger.o, flipped(self.o_result))
-            return Cat(busy)
-        m.submodules.compare = comparators = self._comparators()
-        # In turns, if both want.
-        turn_of_s = Signal()
-        goes_s = Signal()
-        m.d.comb += [
-            goes_s.eq(resting_s.wants & (turn_of_s | ~resting_r.wants)),
-            resting_s.go.eq(goes_s & ~comparators.pause),
-            resting_r.go.eq(~goes_s & ~comparators.pause),
-            comparators.mask.eq(resting_r.mask | resting_s.mask),
-        ]
-        m.d.sync += turn_of_s.eq(~goes_s)
-        is_s = resting_s.mask.any()
-        for lane, (r, s) in enumerate(zip(resting_r.resting, resting_s.resting, strict=True)):
-            m.d.comb += [
-                comparators.r[lane].eq(Mux(is_s, resting_s.probe.as_value(), r.as_value())),
-                comparators.s[lane].eq(Mux(is_s, s.as_value(), resting_r.probe.as_value())),
-            ]
-        connect(m, comparators.o_result, flipped(self.o_result))
-        return comparators.busy

@@ -1,7 +1,7 @@
 """The gate through which tuples enter a join whose cores talk to their neighbours alone."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.delay_line import DelayLine
 from streamjoin.hdl.face import CONTROL
@@ -97,6 +97,14 @@ class Gate(Part):
             m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
         self._live(m, taking)
         return m
+
+    def face_of(self, m, owner):
+        """Make the ports of this gate those of the driver that it belongs to."""
+        for name in ("i_r", "i_s"):
+            connect(m, flipped(getattr(owner, name)), getattr(self, name))
+        m.d.comb += self.drain.eq(owner.drain)
+        outward = [name for name in CONTROL if name != "drain"]
+        m.d.comb += [getattr(owner, name).eq(getattr(self, name)) for name in (*outward, "starting")]
 
     def _live(self, m, taking):
         """From a reset to the end of a drain."""

@@ -5,6 +5,7 @@ import dataclasses
 from amaranth.lib import wiring
 
 from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
+from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
 from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
@@ -54,6 +55,14 @@ DESIGNS = {
                 },
                 "parallel-64": {"cores": 64, "window": 512},
             },
+        ),
+        Design(
+            "handshake-async",
+            "handshake join with message queues: cores stall each for themselves",
+            ("000",),
+            AsynchronousHandshakeParameters,
+            AsynchronousHandshakeJoin,
+            {"paper-000": {"cores": 40, "window": 2560}},
         ),
         Design(
             "llhj",

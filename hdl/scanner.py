@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.scan_join import scan
 from streamjoin.hdl.shelf import Shelf
 
 
@@ -34,10 +35,8 @@ class Scanner(Part):
     -------
     job, push, room
         A job enters when ``push`` is up, which needs ``room`` in that cycle.
-    wants, go
-        There is a row to be asked for; it may be.
-    probe, resting, mask
-        The tuple of a job, one that rests for each lane, and which of them count.
+    scan
+        Rows, and tuples that fly, beside the tuple of a job.
     busy
         Something is inside.
     """
@@ -49,17 +48,12 @@ class Scanner(Part):
         self._side = side
         self._flight = flight if side == "s" else 0
         self._jobs = jobs
-        shape, lanes = expedition.pairing.tuple, expedition.lanes
         super().__init__(
             {
                 "job": In(expedition.jobs[side]),
                 "push": In(1),
                 "room": Out(1),
-                "wants": Out(1),
-                "go": In(1),
-                "probe": Out(shape),
-                "resting": Out(shape).array(lanes),
-                "mask": Out(lanes),
+                "scan": Out(scan(expedition.pairing, expedition.lanes)),
                 "busy": Out(1),
             }
         )
@@ -80,10 +74,10 @@ class Scanner(Part):
             jobs.i.valid.eq(self.push),
             self.room.eq(jobs.i.ready),
             flies.eq(flights != 0),
-            self.wants.eq(flies | shelf.walking),
-            ends.eq(Mux(flies, self.go & (flights == 1) & ~shelf.walking, shelf.last)),
+            self.scan.wants.eq(flies | shelf.walking),
+            ends.eq(Mux(flies, self.scan.go & (flights == 1) & ~shelf.walking, shelf.last)),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(~self.wants | Mux(probes | rests, ends, ~flies)),
+            jobs.o.ready.eq(~self.scan.wants | Mux(probes | rests, ends, ~flies)),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & probes),
             shelf.tuple.eq(job.tuple),
@@ -91,16 +85,16 @@ class Scanner(Part):
             shelf.begin.eq(begin),
             shelf.first.eq(job.first),
             shelf.end.eq(shelf.free if side == "s" else job.end),
-            shelf.go.eq(self.go & ~flies),
-            self.probe.eq(shelf.probe),
+            shelf.go.eq(self.scan.go & ~flies),
+            self.scan.probe.eq(shelf.probe),
             self.busy.eq(jobs.busy | flies | flew.any() | shelf.busy),
-            self.mask.eq(shelf.mask),
-            *(self.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
+            self.scan.mask.eq(shelf.mask),
+            *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
         ]
-        m.d.sync += flew.eq(Cat(flies & self.go, flew))
+        m.d.sync += flew.eq(Cat(flies & self.scan.go, flew))
         if flown is not None:
             with m.If(flew[-1]):
-                m.d.comb += [self.resting[0].eq(flown), self.mask.eq(1)]
+                m.d.comb += [self.scan.resting[0].eq(flown), self.scan.mask.eq(1)]
         return m
 
     def _fly(self, m, job, take, begin):
@@ -123,7 +117,7 @@ class Scanner(Part):
                 m.d.sync += tail.eq(after(tail))
         with m.If(begin):
             m.d.sync += [flights.eq(aloft), at.eq(tail)]
-        with m.Elif(self.go & (flights != 0)):
+        with m.Elif(self.scan.go & (flights != 0)):
             m.d.sync += [flights.eq(flights - 1), at.eq(after(at))]
         asked = [Signal(shape, name=f"flown{n}", reset_less=True) for n in range(self.LATENCY)]
         m.d.sync += [later.eq(now) for later, now in zip(asked, [places[at], *asked], strict=False)]

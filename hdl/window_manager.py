@@ -1,7 +1,7 @@
 """The driver at both ends of a low-latency handshake join: it lets tuples in and knows what has expired."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.expedition import Expedition
@@ -70,10 +70,7 @@ class WindowManager(Part):
         m.submodules.gate = gate = Gate(
             expedition.pairing, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
         )
-        for name in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, name)), getattr(gate, name))
-        m.d.comb += [gate.drain.eq(self.drain), self.starting.eq(gate.starting)]
-        m.d.comb += [getattr(self, name).eq(getattr(gate, name)) for name in CONTROL if name != "drain"]
+        gate.face_of(m, self)
 
         enters = {"r": gate.enter_r, "s": gate.enter_s}
         full = {"r": gate.full_r, "s": gate.full_s}

@@ -1,0 +1,141 @@
+"""A core of the asynchronous handshake join: tuples rest here until the neighbour has fewer of them."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.handover import Handover
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.resting import Resting
+from streamjoin.hdl.scan_join import ScanJoin
+
+
+class HandoverCore(Part):
+    """Handles one message in a cycle, from either side, and sends tuples on to neighbours that have fewer.
+
+    Handling a message means to give jobs to both windows; the order of handling is what counts for
+    :mod:`streamjoin.reference.asynchronous_handshake`, and the windows keep it, each in its own time. What goes to the
+    right, tuples of R and acknowledgements of S, goes there in the order in which the window of R has sent the one and
+    begun the scan for the other. So whether r left before s came is the same for both.
+
+    What waits for what. A message waits for room for jobs, and at the ends, if it says that a tuple goes, until that
+    tuple is there. Jobs wait for the comparators, those for the output. Sending waits for the neighbour, but nothing
+    waits for sending: an acknowledgement finds room, for the queue on the other side keeps ``flight`` places for it.
+
+    Parameters
+    ----------
+    handover
+        The join.
+    first, last
+        Whether this is the core at the left, at the right end.
+    shared
+        Whether both windows share the comparators.
+    queue
+        Results in each lane that may wait.
+
+    Members
+    -------
+    from_left, to_right, from_right, to_left
+        The neighbours.
+    o_result
+        Results, in no particular order.
+    busy
+        There is something to be done, or a tuple of R.
+    """
+
+    def __init__(self, handover: Handover, *, first: bool, last: bool, shared: bool, queue: int):
+        self._handover = handover
+        self._first = first
+        self._last = last
+        self._join = lambda: ScanJoin(
+            handover.pairing, handover.lanes, shared=shared, queue=queue, reserve=Resting.LATENCY + 1
+        )
+        super().__init__(
+            {
+                "from_left": In(handover.channel("r")),
+                "to_right": Out(handover.channel("r")),
+                "from_right": In(handover.channel("s")),
+                "to_left": Out(handover.channel("s")),
+                "o_result": Out(handover.pairing.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        handover = self._handover
+        # Besides acknowledgements, what is in the sender's register when the queue fills up.
+        reserve = handover.flight + 1
+        m.submodules.left = from_left = Queue(handover.message, handover.link_queue + reserve, margin=reserve)
+        m.submodules.right = from_right = Queue(handover.message, handover.link_queue + reserve, margin=reserve)
+        m.submodules.resting_r = resting_r = Resting(handover, "r", end=self._last)
+        m.submodules.resting_s = resting_s = Resting(handover, "s", end=self._first)
+        for channel, queue, resting in (
+            (self.from_left, from_left, resting_r),
+            (self.from_right, from_right, resting_s),
+        ):
+            m.d.comb += [
+                queue.i.p.eq(channel.message),
+                queue.i.valid.eq(channel.valid),
+                channel.room.eq(~queue.almost_full),
+            ]
+            m.d.sync += channel.load.eq(channel.load + (channel.valid & channel.message.enters) - resting.goes)
+
+        left, right = from_left.o.p, from_right.o.p
+        have_room = resting_r.room & resting_s.room
+        can_left, can_right, take_left, take_right, turn = (
+            Signal(name=name) for name in ("can_left", "can_right", "take_left", "take_right", "turn")
+        )
+        waits_left = self._absent(m, "s", take_right & right.enters, take_left & left.removes) & left.removes
+        waits_right = self._absent(m, "r", take_left & left.enters, take_right & right.removes) & right.removes
+        m.d.comb += [
+            can_left.eq(from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
+            can_right.eq(from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
+            take_left.eq(can_left & (turn | ~can_right)),
+            take_right.eq(can_right & ~take_left),
+            from_left.o.ready.eq(take_left),
+            from_right.o.ready.eq(take_right),
+            resting_r.push.eq(take_right | (take_left & left.enters)),
+            resting_s.push.eq(take_left | (take_right & right.enters)),
+        ]
+        m.d.sync += turn.eq(Mux(take_left, 0, Mux(take_right, 1, turn)))
+        for resting, comes, probing, newcomer in (
+            (resting_r, left, take_right, right),
+            (resting_s, right, take_left, left),
+        ):
+            m.d.comb += [
+                resting.job.rests.eq(~probing),
+                resting.job.probes.eq(probing & newcomer.enters),
+                resting.job.removes.eq(probing & newcomer.removes),
+                resting.job.tuple.eq(Mux(probing, newcomer.tuple.as_value(), comes.tuple.as_value())),
+            ]
+
+        self._send(m, self.to_right, resting_r, acknowledges=resting_r.probed)
+        self._send(m, self.to_left, resting_s, acknowledges=0)
+        m.submodules.join = join = self._join()
+        connect(m, resting_r.scan, join.r)
+        connect(m, resting_s.scan, join.s)
+        connect(m, join.o_result, flipped(self.o_result))
+        parts = (from_left, from_right, resting_r, resting_s, join)
+        sends = self.to_right.valid | self.to_left.valid
+        m.d.comb += self.busy.eq(Cat(part.busy for part in parts).any() | sends | (self.from_left.load != 0))
+        return m
+
+    def _absent(self, m, side, comes, goes):
+        """Whether no tuple of a stream is here whose removal could be handled."""
+        present = Signal(self._handover.loads[side], name=f"present_{side}")
+        m.d.sync += present.eq(present + comes - goes)
+        return present == 0
+
+    def _send(self, m, channel, resting, *, acknowledges):
+        """Send the oldest tuple on if the neighbour has fewer; an acknowledgement goes first."""
+        here = (self.from_left if channel is self.to_right else self.from_right).load
+        lighter = Signal(name=f"lighter_{resting.side}")
+        m.d.comb += resting.send.eq(resting.offers & lighter & channel.room & ~acknowledges)
+        m.d.sync += [
+            lighter.eq(channel.load < here),
+            channel.valid.eq(resting.send | acknowledges),
+            channel.message.enters.eq(resting.send),
+            channel.message.removes.eq(acknowledges),
+            channel.message.tuple.eq(resting.oldest),
+        ]

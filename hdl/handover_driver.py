@@ -1,0 +1,79 @@
+"""The driver at both ends of an asynchronous handshake join: it lets tuples in and says which ones go."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.face import CONTROL
+from streamjoin.hdl.gate import Gate
+from streamjoin.hdl.handover import Handover
+from streamjoin.hdl.part import Part
+
+
+class HandoverDriver(Part):
+    """Turns two input streams into messages for both ends of the chain.
+
+    A tuple is let in if both ends have room for a message and for another tuple. If its window is full, the other end
+    is told in the same cycle that the oldest tuple goes. Draining removes all of R, one a cycle.
+
+    Parameters
+    ----------
+    handover
+        The join.
+    on_full
+        ``"stall"`` or ``"drop"``: what to do with tuples while the chain has no room.
+    start, settle
+        As in :class:`Gate`.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in.
+    to_right, to_left
+        Into the first core from its left, into the last one from its right.
+    busy
+        Something is in the cores or behind them.
+    drain, drained, halted, discarding, dropped, overflows, starting
+        As in :class:`Gate`.
+    """
+
+    def __init__(self, handover: Handover, *, on_full: str, start: int, settle: int):
+        self._handover = handover
+        self._gate = lambda: Gate(handover.pairing, handover.windows, on_full=on_full, start=start, settle=settle)
+        super().__init__(
+            {
+                "i_r": In(handover.pairing.tuples),
+                "i_s": In(handover.pairing.tuples),
+                "to_right": Out(handover.channel("r")),
+                "to_left": Out(handover.channel("s")),
+                "busy": In(1),
+                **CONTROL,
+                "starting": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.gate = gate = self._gate()
+        gate.face_of(m, self)
+        # Tuples of R that have not been told to go.
+        held = Signal(range(self._handover.windows[0] + 1))
+        retires = gate.draining & (held != 0) & self.to_left.room
+        m.d.sync += held.eq(held + (gate.enter_r & ~gate.full_r) - retires)
+
+        open_ = {side: Signal(name=f"open_{side}") for side in "rs"}
+        for side, channel, port, enter, removes in (
+            ("r", self.to_right, self.i_r, gate.enter_r, gate.enter_s & gate.full_s),
+            ("s", self.to_left, self.i_s, gate.enter_s, (gate.enter_r & gate.full_r) | retires),
+        ):
+            m.d.sync += open_[side].eq(channel.load < self._handover.rooms[side])
+            m.d.comb += [
+                channel.valid.eq(enter | removes),
+                channel.message.enters.eq(enter),
+                channel.message.removes.eq(removes),
+                channel.message.tuple.eq(port.p),
+            ]
+        m.d.comb += [
+            gate.room.eq(self.to_right.room & self.to_left.room & open_["r"] & open_["s"]),
+            gate.moving.eq((held != 0) | self.busy),
+        ]
+        return m

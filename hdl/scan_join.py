@@ -1,0 +1,110 @@
+"""The comparators of a core whose windows are scanned row by row."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.comparators import Comparators
+from streamjoin.hdl.merger import Merger
+from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.part import Part
+
+
+def scan(pairing: Pairing, lanes: int) -> wiring.Signature:
+    """What a scan has to show.
+
+    Members
+    -------
+    wants, go
+        There is a row to be shown; it may be, some cycles later.
+    probe, resting, mask
+        The tuple that scans, one of the window for each lane, and which of them count.
+    """
+    return wiring.Signature(
+        {
+            "wants": Out(1),
+            "go": In(1),
+            "probe": Out(pairing.tuple),
+            "resting": Out(pairing.tuple).array(lanes),
+            "mask": Out(lanes),
+        }
+    )
+
+
+class ScanJoin(Part):
+    """Compares what the scans of both windows show.
+
+    Parameters
+    ----------
+    pairing
+        When tuples make a pair.
+    lanes
+        Tuples of a window that are compared in a cycle.
+    shared
+        Whether both windows share the comparators, in turns if both want, or each has its own.
+    queue
+        Results in each lane that may wait.
+    reserve
+        Rows that a scan may still show after it is no longer to go.
+
+    Members
+    -------
+    r, s
+        Scans of what rests of R and of S.
+    o_result
+        Results, in no particular order.
+    busy
+        Something is inside.
+    """
+
+    def __init__(self, pairing: Pairing, lanes: int, *, shared: bool, queue: int, reserve: int):
+        self._pairing = pairing
+        self._shared = shared
+        self._comparators = lambda: Comparators(pairing, lanes, queue=queue, reserve=reserve)
+        super().__init__(
+            {
+                "r": In(scan(pairing, lanes)),
+                "s": In(scan(pairing, lanes)),
+                "o_result": Out(pairing.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        (self._take_turns if self._shared else self._stand_apart)(m)
+        return m
+
+    def _take_turns(self, m):
+        m.submodules.compare = comparators = self._comparators()
+        turn_of_s = Signal()
+        goes_s = Signal()
+        m.d.comb += [
+            goes_s.eq(self.s.wants & (turn_of_s | ~self.r.wants)),
+            self.s.go.eq(goes_s & ~comparators.pause),
+            self.r.go.eq(~goes_s & ~comparators.pause),
+            comparators.mask.eq(self.r.mask | self.s.mask),
+            self.busy.eq(comparators.busy),
+        ]
+        m.d.sync += turn_of_s.eq(~goes_s)
+        is_s = self.s.mask.any()
+        for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
+            m.d.comb += [
+                comparators.r[lane].eq(Mux(is_s, self.s.probe.as_value(), r.as_value())),
+                comparators.s[lane].eq(Mux(is_s, s.as_value(), self.r.probe.as_value())),
+            ]
+        connect(m, comparators.o_result, flipped(self.o_result))
+
+    def _stand_apart(self, m):
+        m.submodules.merger = merger = Merger(self._pairing.result, 2)
+        busy = [merger.busy]
+        for side, scans, port in (("r", self.r, merger.i[0]), ("s", self.s, merger.i[1])):
+            m.submodules[f"compare_{side}"] = comparators = self._comparators()
+            m.d.comb += [scans.go.eq(~comparators.pause), comparators.mask.eq(scans.mask)]
+            for lane, resting in enumerate(scans.resting):
+                r, s = (resting, scans.probe) if side == "r" else (scans.probe, resting)
+                m.d.comb += [comparators.r[lane].eq(r), comparators.s[lane].eq(s)]
+            connect(m, comparators.o_result, port)
+            busy.append(comparators.busy)
+        connect(m, merger.o, flipped(self.o_result))
+        m.d.comb += self.busy.eq(Cat(busy).any())
