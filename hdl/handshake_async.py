@@ -31,9 +31,9 @@ class AsynchronousHandshakeParameters(MessageChainParameters):
 
     @property
     def patience(self) -> int:
-        # The longest silence is a tuple that goes through all cores while each of them scans.
+        # The longest silence is a drain without results: R pushed through all cores while each of them scans.
         rows = sum(ring.rows for ring in self.handover.rings.values())
-        return self.cores * (rows + 50) + 1000
+        return (self.window_r + self.cores) * (rows + 20) + 1000
 
 
 class AsynchronousHandshakeJoin(MessageChainJoin):
