@@ -90,9 +90,9 @@ def _ecp5(size: str, device: str, luts: int, brams: int) -> Target:
             # Without timing-driven rip-up, nets of high fan-out take detours that decide the clock.
             *("--router", "router2", "--tmg-ripup", "--lpf-allow-unconstrained"),
         ),
-        # With the placer's own weight of 10, critical paths end up far apart where there is little room: 32 cores with
-        # parallel scan, half of the device, were placed for 92 MHz, which no route mends.
-        crowded=("--placer-heap-timingweight", "30"),
+        # The default placer scatters critical paths where there is little room: 32 cores with parallel scan, half of the
+        # device, were placed for 92 MHz, which no route mends. This one takes longer, and places them for 160.
+        crowded=("--placer", "static"),
         # Rip-up goes on until all paths meet the goal, and for most of an hour where some never do.
         goal_mhz=170,
         capacity={"luts": luts, "ffs": luts, "brams": brams},

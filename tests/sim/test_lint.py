@@ -19,6 +19,7 @@ VARIANTS = {
         {"cores": 3, "scan": scan, "storage": storage}
         for scan, storage in (("parallel", "registers"), ("sequential", "registers"), ("sequential", "memory"))
     ],
+    "handshake-async": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
     "llhj": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
 }
 #: Each has operators, ports or registers that no other has.
