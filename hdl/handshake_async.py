@@ -14,7 +14,7 @@ from streamjoin.hdl.parameters import parameter
 class AsynchronousHandshakeParameters(MessageChainParameters):
     """Parameters of the asynchronous handshake join."""
 
-    slack: int = parameter(4, "tuples that a core may hold beyond its share of a window")
+    slack: int = parameter(1, "tuples that a core may hold beyond its share of a window")
 
     @property
     def handover(self) -> Handover:
