@@ -4,8 +4,10 @@ from amaranth.hdl import Mux, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.hash_shelf import HashShelf
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.ring import Ring
+from streamjoin.hdl.shelf import Shelf
 
 
 class Expedition:
@@ -23,9 +25,13 @@ class Expedition:
         Cores in the chain, and how many resting tuples each of them compares in a cycle.
     windows
         Tuples in the windows of R and S.
+    buckets
+        If there is an index, into how many buckets keys are hashed in each core.
     """
 
-    def __init__(self, pairing: Pairing, *, cores: int, lanes: int, windows: tuple[int, int]):
+    def __init__(
+        self, pairing: Pairing, *, cores: int, lanes: int, windows: tuple[int, int], buckets: int | None = None
+    ):
         self.pairing = pairing
         self.cores = cores
         self.lanes = lanes
@@ -57,7 +63,8 @@ class Expedition:
             )
             for side, ring in self.rings.items()
         }
-        self._settings = (pairing, cores, lanes, windows)
+        self.buckets = buckets
+        self._settings = (pairing, cores, lanes, windows, buckets)
 
     def __eq__(self, other):
         return isinstance(other, Expedition) and self._settings == other._settings
@@ -70,6 +77,11 @@ class Expedition:
         ahead = mark.hops != 0 if rightward else mark.hops == 0
         ring = self.rings[side]
         return data.View(ring.place, Mux(ahead, ring.after(mark.place).as_value(), mark.place.as_value()))
+
+    def shelf(self, side: str) -> Shelf | HashShelf:
+        """For what rests of a stream in a core."""
+        shape, ring = self.pairing.tuple, self.rings[side]
+        return Shelf(shape, ring) if self.buckets is None else HashShelf(shape, ring, self.buckets)
 
     def channel(self, layout) -> wiring.Signature:
         """From a core to its neighbour: a message is there when ``valid`` is up, which needs ``room`` in that cycle."""

@@ -3,23 +3,51 @@
 import dataclasses
 from functools import partial
 
+from amaranth.utils import ceil_log2
+
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.expedition_core import ExpeditionCore
 from streamjoin.hdl.message_chain import MessageChainJoin, MessageChainParameters
+from streamjoin.hdl.parameters import ParameterError, parameter
 from streamjoin.hdl.window_manager import WindowManager
+
+#: How a core finds what may match.
+INDEXES = ("none", "hash")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LowLatencyParameters(MessageChainParameters):
     """Parameters of the low-latency handshake join."""
 
+    index: str = parameter("none", "scan all that rests in a core, or only what hashes to the same bucket", INDEXES)
+    buckets: int | None = parameter(None, "buckets in each core, a power of two; none: about one for each tuple")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.index == "none":
+            if self.buckets is not None:
+                raise ParameterError("buckets belong to an index: add index=hash or leave them out")
+            return
+        if not self.predicate.is_equi:
+            raise ParameterError(f"index=hash finds equal keys only: use predicate=equi, not {self.predicate.spec}")
+        if self.lanes != 1:
+            raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {self.lanes}")
+        if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
+            raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
+
     @property
     def expedition(self) -> Expedition:
-        return Expedition(self.pairing, cores=self.cores, lanes=self.lanes, windows=(self.window_r, self.window_s))
+        windows = (self.window_r, self.window_s)
+        buckets = None
+        if self.index == "hash":
+            buckets = self.buckets or 1 << ceil_log2(-(-max(windows) // self.cores))
+        return Expedition(self.pairing, cores=self.cores, lanes=self.lanes, windows=windows, buckets=buckets)
 
     @property
     def pace(self) -> Pace:
+        if self.index == "hash":
+            return Pace(r=8, s=8, both=8)
         # A row more than those that are full: a scan may begin within one. And R sees what flies.
         scan_of_r, scan_of_s = (ring.rows for ring in self.expedition.rings.values())
         scan_of_s += 1
@@ -28,7 +56,9 @@ class LowLatencyParameters(MessageChainParameters):
 
     @property
     def patience(self) -> int:
-        return 1000
+        # The longest silence: as many scans without results as jobs may wait in a core.
+        rows = sum(ring.rows for ring in self.expedition.rings.values())
+        return 2 * (rows + 10) * (self.job_queue + self.link_queue) + 10 * self.cores + 1000
 
 
 class LowLatencyJoin(MessageChainJoin):
@@ -44,7 +74,9 @@ class LowLatencyJoin(MessageChainJoin):
     ``lanes`` at a time; meanwhile tuples of the other stream wait, if they share the comparators. So with shares of
     n and m rows a pair costs n + m + 3 cycles (``comparators="apart"``: the greater of n + 2 and m + 1), and a result
     is out after three cycles a core, the scans of both shares and as many mergers as the tree is high, whatever the
-    window: tuples are let in no faster than they can be compared, so that none wait in line.
+    window: tuples are let in no faster than they can be compared, so that none wait in line. With ``index="hash"`` a
+    core looks only at what hashes to the same bucket, two cycles a tuple (:class:`HashShelf`): a pair costs eight
+    cycles if keys are spread, and as much as a scan, twice over, if all are equal.
     """
 
     def __init__(self, parameters: LowLatencyParameters):

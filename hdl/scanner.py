@@ -7,7 +7,6 @@ from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.scan_join import scan
-from streamjoin.hdl.shelf import Shelf
 
 
 class Scanner(Part):
@@ -18,7 +17,7 @@ class Scanner(Part):
     tuple of the job. Scans of S end where S has been stored so far.
 
     Cost. A scan takes a cycle for each row that it touches and each tuple that flies, if ``go`` is up; any other job
-    takes one cycle. What was asked for in one cycle is shown ``LATENCY`` cycles later.
+    takes one cycle; with an index, see :class:`streamjoin.hdl.hash_shelf.HashShelf`.
 
     Parameters
     ----------
@@ -41,13 +40,12 @@ class Scanner(Part):
         Something is inside.
     """
 
-    LATENCY = Shelf.LATENCY
-
     def __init__(self, expedition: Expedition, side: str, *, flight: int, jobs: int):
         self._expedition = expedition
         self._side = side
         self._flight = flight if side == "s" else 0
         self._jobs = jobs
+        self._latency = expedition.shelf(side).LATENCY
         super().__init__(
             {
                 "job": In(expedition.jobs[side]),
@@ -62,12 +60,12 @@ class Scanner(Part):
         m = Module()
         expedition, side = self._expedition, self._side
         m.submodules.jobs = jobs = Queue(expedition.jobs[side], self._jobs)
-        m.submodules.shelf = shelf = Shelf(expedition.pairing.tuple, expedition.rings[side])
+        m.submodules.shelf = shelf = expedition.shelf(side)
         job = jobs.o.p
         probes = job.scan & (job.is_s ^ (side == "s"))
         rests = job.store & (job.is_s ^ (side == "r"))
-        begin, take, flies, ends = (Signal(name=name) for name in ("begin", "take", "flies", "ends"))
-        flew = Signal(self.LATENCY)
+        begin, take, flies = (Signal(name=name) for name in ("begin", "take", "flies"))
+        flew = Signal(self._latency)
         flights, flown = self._fly(m, job, take, begin)
         m.d.comb += [
             jobs.i.p.eq(self.job),
@@ -75,9 +73,8 @@ class Scanner(Part):
             self.room.eq(jobs.i.ready),
             flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
-            ends.eq(Mux(flies, self.scan.go & (flights == 1) & ~shelf.walking, shelf.last)),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(~self.scan.wants | Mux(probes | rests, ends, ~flies)),
+            jobs.o.ready.eq(Mux(probes | rests, shelf.ready & (~flies | (self.scan.go & (flights == 1))), ~flies)),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & probes),
             shelf.tuple.eq(job.tuple),
@@ -119,6 +116,6 @@ class Scanner(Part):
             m.d.sync += [flights.eq(aloft), at.eq(tail)]
         with m.Elif(self.scan.go & (flights != 0)):
             m.d.sync += [flights.eq(flights - 1), at.eq(after(at))]
-        asked = [Signal(shape, name=f"flown{n}", reset_less=True) for n in range(self.LATENCY)]
+        asked = [Signal(shape, name=f"flown{n}", reset_less=True) for n in range(self._latency)]
         m.d.sync += [later.eq(now) for later, now in zip(asked, [places[at], *asked], strict=False)]
         return flights, asked[-1]

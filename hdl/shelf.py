@@ -14,7 +14,7 @@ class Shelf(Part):
 
     A walk shows all that rests from ``first`` to before ``end``, row by row, beside the tuple that was there when it
     began. It takes a cycle for each row, if ``go`` is up. What rests in a place is not to be overwritten before the
-    walk has passed it, so whoever stores waits for ``walking`` to end. A fetch shows one tuple, whenever one likes; it
+    walk has passed it, so whoever stores waits for the walk to end. A fetch shows one tuple, whenever one likes; it
     takes a cycle away from the walk.
 
     Parameters
@@ -31,9 +31,11 @@ class Shelf(Part):
     store, free
         Store it; where it goes.
     begin, first, end
-        Begin a walk, which needs that none goes on beyond this cycle.
-    walking, go, last
-        A row is to be shown; it may be; it is the last.
+        Begin a walk.
+    walking, go
+        A row is to be shown; it may be.
+    ready
+        No walk goes on beyond this cycle: another one may begin, or a tuple be stored.
     fetch, wanted
         Show the tuple at this place, too.
     probe, resting, mask
@@ -61,7 +63,7 @@ class Shelf(Part):
                 "end": In(ring.place),
                 "walking": Out(1),
                 "go": In(1),
-                "last": Out(1),
+                "ready": Out(1),
                 "fetch": In(1),
                 "wanted": In(ring.place),
                 "probe": Out(shape),
@@ -91,8 +93,12 @@ class Shelf(Part):
         all_lanes = Const(-1, lanes)
         fetching = Signal()
         fetch_address = Signal(range(ring.rows), reset_less=True)
-        step = Signal()
-        m.d.comb += [step.eq(self.walking & self.go & ~fetching), self.last.eq((at == to) & step)]
+        step, last = Signal(), Signal()
+        m.d.comb += [
+            step.eq(self.walking & self.go & ~fetching),
+            last.eq(at == to),
+            self.ready.eq(~self.walking | (step & last)),
+        ]
         with m.If(self.begin):
             m.d.sync += [
                 self.walking.eq(self.first.as_value() != self.end.as_value()),
@@ -105,14 +111,14 @@ class Shelf(Part):
             ]
         with m.Elif(step):
             m.d.sync += [
-                self.walking.eq(~self.last),
+                self.walking.eq(~last),
                 at.eq(Mux(at == 2 * ring.rows - 1, 0, at + 1)),
                 address.eq(Mux(address == end_address, 0, address + 1)),
                 from_lane.eq(~0),
             ]
         m.d.sync += [fetching.eq(self.fetch), fetch_address.eq(ring.address(self.wanted))]
 
-        counts = from_lane & (to_lane | (at != to).replicate(lanes))
+        counts = from_lane & (to_lane | (~last).replicate(lanes))
         masks = self._shown_later(m, "mask", Mux(step, counts, 0), reset_less=False)
         fetched = self._shown_later(m, "fetched", fetching, reset_less=False)
         probes = self._shown_later(m, "probe", probe)

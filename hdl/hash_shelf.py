@@ -1,0 +1,161 @@
+"""The tuples of one stream that rest in a core, found by their key."""
+
+from functools import reduce
+from operator import xor
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, memory
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.ram import NEVER_COLLIDES
+from streamjoin.hdl.ring import Ring
+
+
+class HashShelf(Part):
+    """A :class:`streamjoin.hdl.shelf.Shelf` of which a walk sees only tuples whose keys hash to the same bucket.
+
+    The tuples of a bucket make a queue: with each goes where its predecessor is, and the bucket knows the youngest.
+    A walk goes from the youngest back to where tuples no longer count.
+
+    Expiry. Nothing is ever taken out of a queue. What has expired is older than all that counts, so a walk ends at the
+    first tuple that does not lie between ``first`` and the one before it. A place may by then hold another tuple, and a
+    bucket that saw none for long may point at it. Then that tuple is not of this bucket, or the bucket would point at
+    it rightly; and so neither are those that it leads to. Hence a walk may see tuples of other buckets, whose keys
+    differ, but it sees none twice and misses none. Nor need memories be cleared by a reset, for the same reason.
+
+    Cost. A walk takes four cycles and two for each tuple that it sees, if ``go`` is up; storing takes four.
+
+    Parameters
+    ----------
+    shape
+        What a tuple looks like; it has a ``key``.
+    ring
+        Places, one in each row.
+    buckets
+        A power of two.
+
+    Members
+    -------
+    tuple, store, free, begin, first, end, probe, resting, mask, busy
+        As there.
+    walking, go
+        There is a tuple to be seen, or may be; it may be.
+    ready
+        Another walk may begin, or a tuple be stored.
+    """
+
+    #: From the cycle in which a walk may go to a tuple to the one in which it is shown.
+    LATENCY = 2
+
+    def __init__(self, shape: data.StructLayout, ring: Ring, buckets: int):
+        if ring.lanes != 1:
+            raise ValueError(f"buckets are for rows of one tuple, not {ring.lanes}")
+        if buckets < 1 or buckets & (buckets - 1):
+            raise ValueError(f"the number of buckets is a power of two, not {buckets}")
+        self._shape = shape
+        self._ring = ring
+        self._buckets = buckets
+        super().__init__(
+            {
+                "tuple": In(shape),
+                "store": In(1),
+                "free": Out(ring.place),
+                "begin": In(1),
+                "first": In(ring.place),
+                "end": In(ring.place),
+                "walking": Out(1),
+                "go": In(1),
+                "ready": Out(1),
+                "probe": Out(shape),
+                "resting": Out(shape).array(1),
+                "mask": Out(1),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        ring = self._ring
+        row = ring.place["row"].shape
+        resting = data.StructLayout({"tuple": self._shape, "before": row})
+        m.submodules.tuples = tuples = memory.Memory(shape=resting, depth=ring.rows, init=[], attrs=NEVER_COLLIDES)
+        m.submodules.youngest = youngest = memory.Memory(shape=row, depth=self._buckets, init=[], attrs=NEVER_COLLIDES)
+        write, read = tuples.write_port(), tuples.read_port()
+        write_youngest, read_youngest = youngest.write_port(), youngest.read_port()
+
+        probe = Signal(self._shape, reset_less=True)
+        storing = Signal()
+        free_address = Signal(range(ring.rows))
+        at, below, oldest, end = (
+            Signal(row, name=name, reset_less=True) for name in ("at", "below", "oldest", "end_row")
+        )
+        bucket = Signal(range(self._buckets), reset_less=True)
+        m.d.comb += [
+            read_youngest.addr.eq(bucket),
+            write_youngest.addr.eq(bucket),
+            write_youngest.data.eq(self.free.row),
+            read.addr.eq(ring.address(data.View(ring.place, Cat(at)))),
+            write.addr.eq(free_address),
+            write.data.tuple.eq(probe),
+            write.data.before.eq(at),
+        ]
+        with m.If(self.begin | self.store):
+            m.d.sync += [
+                probe.eq(self.tuple),
+                bucket.eq(self._bucket(self.tuple.key)),
+                storing.eq(self.store),
+                oldest.eq(self.first.row),
+                end.eq(self.end.row),
+                below.eq(self.free.row),
+            ]
+
+        counts = Signal()
+        probing = Signal.like(probe)
+        m.d.sync += [probing.eq(probe), self.probe.eq(probing), self.resting[0].eq(read.data.tuple), self.mask.eq(0)]
+        with m.FSM() as fsm:
+            with m.State("REST"):
+                with m.If(self.begin | self.store):
+                    m.next = "LOOK"
+            with m.State("LOOK"):
+                m.next = "FIND"
+            with m.State("FIND"):
+                m.d.sync += at.eq(read_youngest.data)
+                with m.If(storing):
+                    m.next = "STORE"
+                with m.Else():
+                    m.next = "SEE"
+            with m.State("STORE"):
+                m.d.comb += [write.en.eq(1), write_youngest.en.eq(1)]
+                m.d.sync += [
+                    self.free.eq(ring.after(self.free)),
+                    free_address.eq(Mux(free_address == ring.rows - 1, 0, free_address + 1)),
+                ]
+                m.next = "REST"
+            with m.State("SEE"):
+                m.d.comb += self.walking.eq(1)
+                with m.If(~_between(oldest, at, below)):
+                    m.next = "REST"
+                with m.Elif(self.go):
+                    m.d.sync += [below.eq(at), counts.eq(_between(oldest, at, end))]
+                    m.next = "SHOW"
+            with m.State("SHOW"):
+                m.d.sync += [at.eq(read.data.before), self.mask.eq(counts)]
+                m.next = "SEE"
+        m.d.comb += [
+            self.ready.eq(fsm.ongoing("REST")),
+            self.busy.eq(~self.ready | self.mask),
+        ]
+        return m
+
+    def _bucket(self, key):
+        """All bits of the key, folded."""
+        width = (self._buckets - 1).bit_length()
+        if not width:
+            return 0
+        return reduce(xor, (key[bit : bit + width] for bit in range(0, len(key), width)))
+
+
+def _between(first, place, end):
+    """Whether a place comes at or after ``first`` and before ``end``, on a ring that is never full."""
+    return Mux(first <= end, (first <= place) & (place < end), (first <= place) | (place < end))
