@@ -78,6 +78,11 @@ class Expedition:
         ring = self.rings[side]
         return data.View(ring.place, Mux(ahead, ring.after(mark.place).as_value(), mark.place.as_value()))
 
+    @property
+    def latency(self) -> int:
+        """Cycles from where a walk along a shelf goes to what it shows."""
+        return (Shelf if self.buckets is None else HashShelf).LATENCY
+
     def shelf(self, side: str) -> Shelf | HashShelf:
         """For what rests of a stream in a core."""
         shape, ring = self.pairing.tuple, self.rings[side]

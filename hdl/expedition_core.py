@@ -8,7 +8,6 @@ from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.scan_join import ScanJoin
 from streamjoin.hdl.scanner import Scanner
-from streamjoin.hdl.shelf import Shelf
 
 
 class ExpeditionCore(Part):
@@ -60,7 +59,7 @@ class ExpeditionCore(Part):
         self._scanner = lambda side: Scanner(expedition, side, flight=flight, jobs=jobs)
         self._flight = flight
         self._join = lambda: ScanJoin(
-            expedition.pairing, expedition.lanes, shared=shared, queue=queue, reserve=Shelf.LATENCY + 1
+            expedition.pairing, expedition.lanes, shared=shared, queue=queue, reserve=expedition.latency + 1
         )
         super().__init__(
             {

@@ -45,7 +45,7 @@ class Scanner(Part):
         self._side = side
         self._flight = flight if side == "s" else 0
         self._jobs = jobs
-        self._latency = expedition.shelf(side).LATENCY
+        self._latency = expedition.latency
         super().__init__(
             {
                 "job": In(expedition.jobs[side]),
