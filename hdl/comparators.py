@@ -1,10 +1,10 @@
 """Comparators side by side, and the results that come of them."""
 
-from amaranth.hdl import Cat, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, Const, Module, ResetSignal, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.merging_tree import MergingTree
-from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.pairing import ORDER_WIDTH, Pairing
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 
@@ -27,6 +27,9 @@ class Comparators(Part):
     -------
     r, s, mask
         The tuples of each lane, and which lanes count.
+    mark, mark_order
+        A punctuation comes behind the pairs of this cycle (if the pairing is numbered); not before the last one has
+        left.
     pause
         No more, please: queues are nearly full.
     o_result
@@ -45,6 +48,7 @@ class Comparators(Part):
                 "r": In(pairing.tuple).array(lanes),
                 "s": In(pairing.tuple).array(lanes),
                 "mask": In(lanes),
+                **({"mark": In(1), "mark_order": In(ORDER_WIDTH)} if pairing.numbered else {}),
                 "pause": Out(1),
                 "o_result": Out(pairing.results),
                 "busy": Out(1),
@@ -72,8 +76,35 @@ class Comparators(Part):
             m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
             connect(m, queue.o, tree.i[lane])
             queues.append(queue)
-        m.d.sync += [found.eq(counts & Cat(matches)), self.pause.eq(Cat(queue.almost_full for queue in queues).any())]
+        marks = self._punctuate(m, queues, found)
+        m.d.sync += [
+            found.eq(counts & Cat(matches)),
+            self.pause.eq(Cat(queue.almost_full for queue in queues).any() | marks.any()),
+        ]
         m.d.comb += tree.clear.eq(ResetSignal().replicate(len(tree.clear)))
         connect(m, tree.o, flipped(self.o_result))
-        m.d.comb += self.busy.eq(Cat(counts, found, tree.busy, *(queue.busy for queue in queues)).any())
+        m.d.comb += self.busy.eq(Cat(counts, found, marks, tree.busy, *(queue.busy for queue in queues)).any())
         return m
+
+    def _punctuate(self, m, queues, found):
+        """Put a punctuation into every lane's queue, in a cycle without a result; returns bits that say if one is due.
+
+        Meanwhile no further pairs are asked for, so there is such a cycle soon.
+        """
+        if not self._pairing.numbered:
+            return Const(0)
+        due = Signal(len(queues))
+        # Two cycles behind the pairs of its own cycle: theirs are the results of then.
+        comes = Signal(2)
+        m.d.sync += comes.eq(Cat(self.mark, comes))
+        order = Signal(ORDER_WIDTH, reset_less=True)
+        with m.If(self.mark):
+            m.d.sync += order.eq(self.mark_order)
+        for lane, queue in enumerate(queues):
+            with m.If(due[lane] & ~found[lane]):
+                m.d.comb += [queue.i.p.mark.eq(1), queue.i.p.order.eq(order), queue.i.valid.eq(1)]
+                with m.If(queue.i.ready):
+                    m.d.sync += due[lane].eq(0)
+            with m.If(comes[-1]):
+                m.d.sync += due[lane].eq(1)
+        return Cat(due, comes)

@@ -17,6 +17,9 @@ class Expedition:
     ring. A *mark* says how many tuples of a stream are meant, as a place and how many cores away from the message the
     next one has its home: cores on one side of that one are a place ahead. So cores need not know which they are.
 
+    A message to the right may punctuate instead of bringing a tuple: its tuple's ``order`` is then how many arrivals
+    all cores have handled.
+
     Parameters
     ----------
     pairing
@@ -47,7 +50,13 @@ class Expedition:
         }
         tuples = {"valid": 1, "fresh": 1, "hops": range(cores), "tuple": pairing.tuple}
         self.rightward = data.StructLayout(
-            {**tuples, "expired": self.marks["s"], "told": range(self.slack["s"] + 1), "acknowledges": 1}
+            {
+                **tuples,
+                "expired": self.marks["s"],
+                "told": range(self.slack["s"] + 1),
+                "acknowledges": 1,
+                **({"punctuates": 1} if pairing.numbered else {}),
+            }
         )
         self.leftward = data.StructLayout(
             {**tuples, "expired": self.marks["r"], "told": range(self.slack["r"] + 1), "ended": self.marks["r"]}
@@ -56,6 +65,7 @@ class Expedition:
             side: data.StructLayout(
                 {
                     **dict.fromkeys(("is_s", "scan", "store", "fly", "land"), 1),
+                    **({"punctuates": 1} if pairing.numbered else {}),
                     "tuple": pairing.tuple,
                     "first": ring.place,
                     "end": ring.place,

@@ -17,6 +17,8 @@ class ExpeditionCore(Part):
     handling is what counts for :mod:`streamjoin.reference.expedition`; scanners keep it, since jobs wait in line, each
     for its own window, and no job concerns both windows but by what rests in one and probes the other.
 
+    A message that punctuates becomes a job for both windows.
+
     What waits for what. A message from the left waits for room on the right and for the scanners, one from the right
     for room on both sides, for the scanners, and if it is to fly until one before it has landed. Scanners wait for the
     comparators, those for the output.
@@ -153,6 +155,13 @@ class ExpeditionCore(Part):
             ),
             resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
         ]
+        if expedition.pairing.numbered:
+            punctuates = take_left & left.punctuates
+            m.d.comb += onward.punctuates.eq(punctuates)
+            for scanner in (resting_r, resting_s):
+                m.d.comb += scanner.job.punctuates.eq(punctuates)
+                with m.If(punctuates):
+                    m.d.comb += scanner.push.eq(1)
         m.submodules.join = join = self._join()
         connect(m, resting_r.scan, join.r)
         connect(m, resting_s.scan, join.s)

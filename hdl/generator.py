@@ -49,13 +49,13 @@ class PairGenerator(Part):
             raise ValueError(f"a generator makes at least one pair, not {pairs}")
         self.pairing = pairing
         self.pairs = pairs
-        self.key_bits = min(key_bits, MOST_KEY_BITS, pairing.tuple["key"].width)
+        self.key_bits = min(key_bits, MOST_KEY_BITS, pairing.arrival["key"].width)
         # Neither may be 0, which scrambles to itself, and the two streams must not run alike.
         self._seeds = {"r": scrambled(2 * seed + 1 & MASK) or 1, "s": scrambled(~(2 * seed + 1) & MASK) or 2}
         numbers = ceil_log2(2 * pairs)
-        times = pairing.tuple["time"].width if pairing.span is not None else numbers
+        times = pairing.arrival["time"].width if pairing.span is not None else numbers
         self._time_shift = max(time_shift, numbers - times)
-        super().__init__({"o": Out(stream.Signature(data.StructLayout({"r": pairing.tuple, "s": pairing.tuple})))})
+        super().__init__({"o": Out(stream.Signature(data.StructLayout({"r": pairing.arrival, "s": pairing.arrival})))})
 
     def elaborate(self, platform):
         m = Module()
@@ -83,7 +83,7 @@ class PairGenerator(Part):
 
     def _fields(self, word, number) -> dict:
         """The fields of the tuple with this arrival number: signals of signals, or arrays of arrays."""
-        layout, half = self.pairing.tuple, WORD // 2
+        layout, half = self.pairing.arrival, WORD // 2
         fields = {
             name: self._key(word >> (half * n), layout[name].width)
             for n, name in enumerate(("key", "key2"))

@@ -20,11 +20,16 @@ INDEXES = ("none", "hash")
 class LowLatencyParameters(MessageChainParameters):
     """Parameters of the low-latency handshake join."""
 
+    punctuation: int | None = parameter(None, "arrivals after which a punctuation is due; none: no punctuations")
     index: str = parameter("none", "scan all that rests in a core, or only what hashes to the same bucket", INDEXES)
     buckets: int | None = parameter(None, "buckets in each core, a power of two; none: about one for each tuple")
 
     def __post_init__(self):
         super().__post_init__()
+        if self.punctuation is not None and self.punctuation < 1:
+            raise ParameterError(f"punctuation must be at least 1, not {self.punctuation}")
+        if self.punctuation is not None and self.merger != "streaming":
+            raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
         if self.index == "none":
             if self.buckets is not None:
                 raise ParameterError("buckets belong to an index: add index=hash or leave them out")
@@ -35,6 +40,10 @@ class LowLatencyParameters(MessageChainParameters):
             raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {self.lanes}")
         if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
             raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
+
+    @property
+    def numbered(self) -> bool:
+        return self.punctuation is not None
 
     @property
     def expedition(self) -> Expedition:
@@ -86,4 +95,4 @@ class LowLatencyJoin(MessageChainJoin):
             ExpeditionCore(expedition, last=n == p.cores - 1, shared=p.comparators == "shared", **rooms)
             for n in range(p.cores)
         ]
-        super().__init__(p, cores, partial(WindowManager, expedition, p.pace, on_full=p.on_full))
+        super().__init__(p, cores, partial(WindowManager, expedition, p.pace, period=p.punctuation, on_full=p.on_full))

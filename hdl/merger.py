@@ -100,5 +100,49 @@ class ThreeStateMerger(_TwoInOneOut):
         return m
 
 
+class PunctuatedMerger(_TwoInOneOut):
+    """As :class:`Merger`, for items some of which are punctuations: these have ``mark``.
+
+    Both inputs carry the same punctuations. One that comes in waits, and with it its input, until it has come in on the
+    other input, too: only then has everything come that was before it on either side. It leaves once.
+    """
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.queue = queue = Queue(self.shape, self.depth)
+        connect(m, queue.o, flipped(self.o))
+        marked = Signal(2)  # inputs on which the punctuation has come
+        mark = Signal(self.shape, reset_less=True)
+        turn = Signal()
+        chosen_valid = Signal()
+        chosen = Mux(turn, self.i[1].p.as_value(), self.i[0].p.as_value())
+        takes_mark = Mux(turn, self.i[1].p.mark, self.i[0].p.mark)
+        m.d.comb += [
+            chosen_valid.eq(Mux(turn, self.i[1].valid & ~marked[1], self.i[0].valid & ~marked[0])),
+            queue.i.p.eq(Mux(marked.all(), mark.as_value(), chosen)),
+            queue.i.valid.eq(marked.all() | (chosen_valid & ~takes_mark)),
+            *(port.ready.eq(queue.i.ready & (turn == n) & ~marked[n]) for n, port in enumerate(self.i)),
+            self.busy.eq(queue.busy | marked.any()),
+        ]
+        with m.If(marked.all()):
+            with m.If(queue.i.ready):
+                m.d.sync += marked.eq(0)
+        with m.Elif(chosen_valid & queue.i.ready & takes_mark):
+            m.d.sync += [mark.eq(chosen), marked.eq(marked | Mux(turn, 2, 1))]
+        with m.If(queue.i.ready | ~chosen_valid):
+            other_valid = Mux(turn, self.i[0].valid & ~marked[0], self.i[1].valid & ~marked[1])
+            m.d.sync += turn.eq(turn ^ other_valid)
+        return m
+
+
 #: The mergers by the name of the parameter ``merger``.
 MERGERS = {"streaming": Merger, "three-state": ThreeStateMerger}
+
+
+def make_merger(name: str, shape, depth: int) -> Part:
+    """The merger that the parameter names, or one of its kind that knows punctuations."""
+    if "mark" not in getattr(shape, "members", ()):
+        return MERGERS[name](shape, depth)
+    if name != "streaming":
+        raise ValueError(f"punctuations need a streaming merger, not {name}")
+    return PunctuatedMerger(shape, depth)

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.merger import make_merger
 from streamjoin.hdl.part import Part
 
 
@@ -13,7 +13,8 @@ class MergingTree(Part):
 
     The leaves are halved again and again, so that the depths of any two leaves differ by at most one and every
     merger's inputs carry as nearly the same load as can be; ``leaves - 1`` mergers in all. Nothing is lost: an output
-    that stalls fills the mergers' queues and then holds back the leaves. A stream keeps its own order.
+    that stalls fills the mergers' queues and then holds back the leaves. A stream keeps its own order. Punctuations,
+    which all leaves have to give, leave once, and after all that was before them on any leaf.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ class MergingTree(Part):
     def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4):
         if leaves < 1:
             raise ValueError(f"a merging tree needs at least one leaf, not {leaves}")
-        self._merger = lambda: MERGERS[merger](shape, depth)
+        self._merger = lambda: make_merger(merger, shape, depth)
         super().__init__(
             {
                 "i": In(stream.Signature(shape)).array(leaves),

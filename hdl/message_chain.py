@@ -109,6 +109,8 @@ class MessageChainJoin(Part):
             self.o_result.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(self.o_result.ready),
         ]
+        if p.numbered:
+            m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)
         for n, core in enumerate(cores):
             m.submodules[f"core{n}"] = core
             core.reset = resets.o[n]

@@ -1,10 +1,12 @@
 """What a tuple and a result look like in hardware, and when two tuples make a pair."""
 
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import Cat, Mux, Value
 from amaranth.lib import data, stream
 
 from streamjoin.reference.predicates import Predicate
 
+#: Bits of the number of an arrival.
+ORDER_WIDTH = 32
 #: Bits of a key that few gates can compare.
 _FEW = 8
 
@@ -29,6 +31,10 @@ class Pairing:
         Bits of each key, of the payload, of the timestamp.
     span
         Length of a time-based window; ``None`` for count-based windows.
+    numbered
+        Whether tuples get an ``order`` when they are let in, the number of arrivals before them, and results have that
+        of their later tuple. Then the results' stream has punctuations, too: items with ``mark``, after which no result
+        comes whose order is below theirs. Numbers wrap round.
     """
 
     def __init__(
@@ -39,13 +45,18 @@ class Pairing:
         payload_width: int = 32,
         time_width: int = 32,
         span: int | None = None,
+        numbered: bool = False,
     ):
         self.predicate = predicate
         self.span = span
-        self._settings = (predicate, key_width, payload_width, time_width, span)
+        self.numbered = numbered
+        self._settings = (predicate, key_width, payload_width, time_width, span, numbered)
         keys = predicate.fields
         timed = {"time": time_width} if span is not None else {}
-        self.tuple = data.StructLayout({**dict.fromkeys(keys, key_width), **timed, "payload": payload_width})
+        arrival = {**dict.fromkeys(keys, key_width), **timed, "payload": payload_width}
+        # What comes in, and what it becomes.
+        self.arrival = data.StructLayout(arrival)
+        self.tuple = data.StructLayout({**arrival, **({"order": ORDER_WIDTH} if numbered else {})})
         # What is compared, and what is only carried along.
         self.compared = data.StructLayout({f: self.tuple[f].width for f in (*keys, *timed)})
         # The valid bit comes last: a tuple of whole words stays aligned to them in the simulator.
@@ -56,7 +67,8 @@ class Pairing:
         else:
             self._columns = [(f"{key}_{side}", side, key) for key in keys for side in "rs"]
         self._columns += [(f"payload_{side}", side, "payload") for side in "rs"]
-        self.result = data.StructLayout({name: self.tuple[field].width for name, _, field in self._columns})
+        joined = {name: self.tuple[field].width for name, _, field in self._columns}
+        self.result = data.StructLayout({**joined, **({"order": ORDER_WIDTH, "mark": 1} if numbered else {})})
         # What a result needs of each of its tuples: all that a core has to remember of a tuple once it is compared.
         self.r_part = self._part("r")
         self.s_part = self._part("s")
@@ -72,7 +84,7 @@ class Pairing:
 
     @property
     def tuples(self) -> stream.Signature:
-        return stream.Signature(self.tuple)
+        return stream.Signature(self.arrival)
 
     @property
     def results(self) -> stream.Signature:
@@ -103,4 +115,12 @@ class Pairing:
 
     def join(self, result, r, s):
         """Statements that make ``result`` of two tuples, or of the parts of them that a result needs."""
-        return [result[name].eq({"r": r, "s": s}[side][field]) for name, side, field in self._columns]
+        columns = [result[name].eq({"r": r, "s": s}[side][field]) for name, side, field in self._columns]
+        if self.numbered:
+            columns += [result.order.eq(Mux(is_before(r.order, s.order), s.order, r.order)), result.mark.eq(0)]
+        return columns
+
+
+def is_before(order, other):
+    """Whether one number of an arrival is below another, if they are less than half the range apart."""
+    return (order - other)[ORDER_WIDTH - 1]

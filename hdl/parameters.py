@@ -70,6 +70,16 @@ class JoinParameters:
         return self.window_r, self.window_s
 
     @property
+    def numbered(self) -> bool:
+        """Whether results have a number, and punctuations stand between them."""
+        return False
+
+    @property
+    def ordered(self) -> bool:
+        """Whether results come in the order of their later tuple."""
+        return False
+
+    @property
     def pairing(self) -> Pairing:
         return Pairing(
             self.predicate,
@@ -77,6 +87,7 @@ class JoinParameters:
             payload_width=self.payload_width,
             time_width=self.time_width,
             span=self.span,
+            numbered=self.numbered,
         )
 
     @property

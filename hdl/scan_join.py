@@ -5,8 +5,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.comparators import Comparators
-from streamjoin.hdl.merger import Merger
-from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.merger import make_merger
+from streamjoin.hdl.pairing import ORDER_WIDTH, Pairing
 from streamjoin.hdl.part import Part
 
 
@@ -19,6 +19,8 @@ def scan(pairing: Pairing, lanes: int) -> wiring.Signature:
         There is a row to be shown; it may be, some cycles later.
     probe, resting, mask
         The tuple that scans, one of the window for each lane, and which of them count.
+    mark, mark_order
+        Behind this row comes a punctuation (if tuples are numbered); not before the last one has left the join.
     """
     return wiring.Signature(
         {
@@ -27,6 +29,7 @@ def scan(pairing: Pairing, lanes: int) -> wiring.Signature:
             "probe": Out(pairing.tuple),
             "resting": Out(pairing.tuple).array(lanes),
             "mask": Out(lanes),
+            **({"mark": Out(1), "mark_order": Out(ORDER_WIDTH)} if pairing.numbered else {}),
         }
     )
 
@@ -93,10 +96,20 @@ class ScanJoin(Part):
                 comparators.r[lane].eq(Mux(is_s, self.s.probe.as_value(), r.as_value())),
                 comparators.s[lane].eq(Mux(is_s, s.as_value(), self.r.probe.as_value())),
             ]
+        if self._pairing.numbered:
+            # A punctuation counts when it has come from both windows.
+            waits = Signal(2)
+            marks = Cat(self.r.mark, self.s.mark)
+            with m.If((waits | marks).all()):
+                m.d.comb += comparators.mark.eq(1)
+                m.d.sync += waits.eq(0)
+            with m.Else():
+                m.d.sync += waits.eq(waits | marks)
+            m.d.comb += [comparators.mark_order.eq(self.r.mark_order), self.busy.eq(comparators.busy | waits.any())]
         connect(m, comparators.o_result, flipped(self.o_result))
 
     def _stand_apart(self, m):
-        m.submodules.merger = merger = Merger(self._pairing.result, 2)
+        m.submodules.merger = merger = make_merger("streaming", self._pairing.result, 2)
         busy = [merger.busy]
         for side, scans, port in (("r", self.r, merger.i[0]), ("s", self.s, merger.i[1])):
             m.submodules[f"compare_{side}"] = comparators = self._comparators()
@@ -104,6 +117,8 @@ class ScanJoin(Part):
             for lane, resting in enumerate(scans.resting):
                 r, s = (resting, scans.probe) if side == "r" else (scans.probe, resting)
                 m.d.comb += [comparators.r[lane].eq(r), comparators.s[lane].eq(s)]
+            if self._pairing.numbered:
+                m.d.comb += [comparators.mark.eq(scans.mark), comparators.mark_order.eq(scans.mark_order)]
             connect(m, comparators.o_result, port)
             busy.append(comparators.busy)
         connect(m, merger.o, flipped(self.o_result))

@@ -14,7 +14,8 @@ class Scanner(Part):
 
     A job may store its tuple; let it fly, which keeps it until a later job says that the oldest one has landed; and
     scan: show all that rests from ``first`` to before ``end``, and before it all that flies, row by row beside the
-    tuple of the job. Scans of S end where S has been stored so far.
+    tuple of the job. Scans of S end where S has been stored so far. Or it may punctuate: then all that was asked for
+    before it is shown before it.
 
     Cost. A scan takes a cycle for each row that it touches and each tuple that flies, if ``go`` is up; any other job
     takes one cycle; with an index, see :class:`streamjoin.hdl.hash_shelf.HashShelf`.
@@ -64,8 +65,11 @@ class Scanner(Part):
         job = jobs.o.p
         probes = job.scan & (job.is_s ^ (side == "s"))
         rests = job.store & (job.is_s ^ (side == "r"))
+        numbered = expedition.pairing.numbered
+        punctuates = job.punctuates if numbered else 0
+        needs_shelf = probes | rests | punctuates
         begin, take, flies = (Signal(name=name) for name in ("begin", "take", "flies"))
-        flew = Signal(self._latency)
+        flew, marks = Signal(self._latency), Signal(self._latency)
         flights, flown = self._fly(m, job, take, begin)
         m.d.comb += [
             jobs.i.p.eq(self.job),
@@ -74,7 +78,7 @@ class Scanner(Part):
             flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(Mux(probes | rests, shelf.ready & (~flies | (self.scan.go & (flights == 1))), ~flies)),
+            jobs.o.ready.eq(Mux(needs_shelf, shelf.ready & (~flies | (self.scan.go & (flights == 1))), ~flies)),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & probes),
             shelf.tuple.eq(job.tuple),
@@ -84,10 +88,15 @@ class Scanner(Part):
             shelf.end.eq(shelf.free if side == "s" else job.end),
             shelf.go.eq(self.scan.go & ~flies),
             self.scan.probe.eq(shelf.probe),
-            self.busy.eq(jobs.busy | flies | flew.any() | shelf.busy),
+            self.busy.eq(Cat(jobs.busy, flies, flew, marks, shelf.busy).any()),
             self.scan.mask.eq(shelf.mask),
             *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
         ]
+        if numbered:
+            m.d.sync += marks.eq(Cat(take & punctuates, marks))
+            m.d.comb += self.scan.mark.eq(marks[-1])
+            with m.If(take & punctuates):
+                m.d.sync += self.scan.mark_order.eq(job.tuple.order)
         m.d.sync += flew.eq(Cat(flies & self.scan.go, flew))
         if flown is not None:
             with m.If(flew[-1]):

@@ -7,6 +7,7 @@ from streamjoin.hdl.core import Pace
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.face import CONTROL
 from streamjoin.hdl.gate import Gate
+from streamjoin.hdl.pairing import ORDER_WIDTH, is_before
 from streamjoin.hdl.part import Part
 
 
@@ -19,12 +20,19 @@ class WindowManager(Part):
     Word of what has expired goes with the tuples of the other stream; if none comes, it goes alone, before the rows
     run out.
 
+    Punctuations. When a tuple has ended its expedition, all cores have handled it. So the driver knows how many
+    arrivals, from the first one on, they all have handled. It sends a message that says so through the cores: whatever
+    they find of those arrivals, they find before they handle that message. One punctuation is under way at a time; the
+    next one follows when ``period`` further arrivals are over, or when no more come.
+
     Parameters
     ----------
     expedition
         The join.
     pace
         The least number of cycles from a tuple, or two, to the next.
+    period
+        If there are punctuations: after how many arrivals one is due.
     on_full
         ``"stall"`` or ``"drop"``: what to do with tuples while the chain has no room.
     start, settle
@@ -40,13 +48,18 @@ class WindowManager(Part):
         What comes out of the last core and of the first.
     busy
         Something is in the cores or behind them.
+    punctuated
+        A punctuation has come out of the join (if it has them).
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`Gate`.
     """
 
-    def __init__(self, expedition: Expedition, pace: Pace, *, on_full: str, start: int, settle: int):
+    def __init__(
+        self, expedition: Expedition, pace: Pace, *, period: int | None, on_full: str, start: int, settle: int
+    ):
         self._expedition = expedition
         self._pace = pace
+        self._period = period
         self._on_full = on_full
         self._delays = {"start": start, "settle": settle}
         pairing = expedition.pairing
@@ -59,6 +72,7 @@ class WindowManager(Part):
                 "from_left": In(expedition.channel(expedition.rightward)),
                 "from_right": In(expedition.channel(expedition.leftward)),
                 "busy": In(1),
+                **({"punctuated": In(1)} if pairing.numbered else {}),
                 **CONTROL,
                 "starting": Out(1),
             }
@@ -86,28 +100,49 @@ class WindowManager(Part):
             known = Mux(comes_out[other], exits[other].message.told, 0)
             windows[side] = _Window(m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known)
         entrances = {"r": self.to_right, "s": self.to_left}
+        punctuation = None
+        if expedition.pairing.numbered:
+            punctuation = _Punctuation(
+                m,
+                self._period,
+                enters=enters,
+                windows=windows,
+                exits={side: (comes_out[side], exits[side].message) for side in "rs"},
+                room=gate.room,
+                draining=gate.draining,
+                left=self.punctuated,
+            )
+        punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
+        closed = windows["r"].closed | windows["s"].closed
         m.d.comb += [
             gate.room.eq(self.to_right.room & self.to_left.room),
-            gate.wait.eq(~self._cadence(m, enters) | windows["r"].closed | windows["s"].closed),
-            gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy),
+            gate.wait.eq(~self._cadence(m, enters) | closed | punctuates),
+            gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy | unsaid),
             self.from_left.room.eq(1),
             self.from_right.room.eq(1),
         ]
+        fields = expedition.pairing.arrival.members
         for side, other in ("rs", "sr"):
             window, entrance = windows[other], entrances[side]
             # R is the earlier of two that enter together: S knows what R has pushed out, not the other way round.
             expired = window.expired_next if side == "s" else window.expired
             pending = window.pending_next if side == "s" else window.pending
-            alone = ~enters[side] & gate.room & window.hurry
+            alone = ~enters[side] & gate.room & (window.hurry | (punctuates if side == "r" else 0))
             m.d.comb += [
                 entrance.valid.eq(enters[side] | alone),
                 window.tell.eq(entrance.valid),
                 entrance.message.valid.eq(enters[side]),
                 entrance.message.fresh.eq(1),
                 entrance.message.hops.eq(windows[side].hops),
-                entrance.message.tuple.eq(ports[side].p),
+                *(entrance.message.tuple[field].eq(ports[side].p[field]) for field in fields),
                 entrance.message.expired.eq(expired),
                 entrance.message.told.eq(pending),
+            ]
+        if punctuation is not None:
+            m.d.comb += [
+                self.to_left.message.tuple.order.eq(punctuation.arrivals + gate.enter_r),
+                self.to_right.message.tuple.order.eq(Mux(punctuates, punctuation.handled, punctuation.arrivals)),
+                self.to_right.message.punctuates.eq(punctuates),
             ]
         return m
 
@@ -187,3 +222,54 @@ class _Window:
         self.hurry = self.pending >= max(1, slack // 2)
         # R hears of S as it was before S enters, S of R after R has entered.
         m.d.sync += self.pending.eq(Mux(self.tell, expires if side == "s" else 0, self.pending_next))
+
+
+class _Punctuation:
+    """What the driver knows of arrivals as such; as hardware, a few counters in the module ``m``.
+
+    Attributes
+    ----------
+    arrivals
+        How many there have been.
+    handled
+        How many of them, from the first one on, all cores have handled.
+    goes
+        A punctuation of these goes in this cycle.
+    unsaid
+        Not all arrivals have been punctuated.
+    """
+
+    #: Cycles without an arrival after which no more seem to come.
+    _LULL = 63
+
+    def __init__(self, m, period, *, enters, windows, exits, room, draining, left):
+        self.arrivals = Signal(ORDER_WIDTH, name="arrivals")
+        self.handled = Signal(ORDER_WIDTH, name="handled")
+        self.goes = Signal(name="punctuates")
+        m.d.sync += self.arrivals.eq(self.arrivals + enters["r"] + enters["s"])
+        ended = {}
+        for side, (comes_out, message) in exits.items():
+            # All of this stream that arrived before so many others have ended their expedition.
+            ended[side] = Signal(ORDER_WIDTH, name=f"ended_{side}")
+            with m.If(comes_out & message.valid):
+                m.d.sync += ended[side].eq(message.tuple.order + 1)
+            with m.Elif(~windows[side].travelling):
+                m.d.sync += ended[side].eq(self.arrivals)
+        m.d.sync += self.handled.eq(Mux(is_before(ended["r"], ended["s"]), ended["r"], ended["s"]))
+
+        said = Signal(ORDER_WIDTH)
+        under_way, due = Signal(name="punctuation_under_way"), Signal(name="punctuation_due")
+        lull = Signal(range(self._LULL + 1))
+        with m.If(enters["r"] | enters["s"]):
+            m.d.sync += lull.eq(0)
+        with m.Elif(lull != self._LULL):
+            m.d.sync += lull.eq(lull + 1)
+        since = (self.handled - said)[:ORDER_WIDTH]
+        over = draining | (lull == self._LULL)
+        m.d.sync += due.eq(~self.goes & ~under_way & ((since >= period) | (over & since.any())))
+        m.d.comb += self.goes.eq(due & room)
+        with m.If(self.goes):
+            m.d.sync += [said.eq(self.handled), under_way.eq(1)]
+        with m.Elif(left):
+            m.d.sync += under_way.eq(0)
+        self.unsaid = under_way | (said != self.arrivals)

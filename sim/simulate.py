@@ -17,6 +17,7 @@ from streamjoin.reference.join import count_overflows
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.latency import latency_statistics
 from streamjoin.sim.model import DesignError, Model, Run, Stalls
+from streamjoin.sim.promises import Promises, take_out
 from streamjoin.sim.verilate import Library, build_library
 from streamjoin.sim.verilog import Verilog, generate
 
@@ -64,7 +65,7 @@ class Simulator:
             raise ParameterError(
                 f"payload_width={p.payload_width} cannot number {len(arrivals)} tuples: raise it, or run fewer at once"
             )
-        fields = {name: getattr(arrivals, name) for name in p.pairing.tuple.members if name != "payload"}
+        fields = {name: getattr(arrivals, name) for name in p.pairing.arrival.members if name != "payload"}
         fields["payload"] = np.arange(len(arrivals))
         with Model(self.library, self.verilog.manifest, waves) as model:
             attempt = partial(
@@ -78,8 +79,9 @@ class Simulator:
             if reset_at is not None:
                 attempt(max_cycles=reset_at)
             run = attempt(progress=progress)
+        run, promises = take_out(run) if p.numbered else (run, None)
         numbers = np.column_stack([run.result[f"payload_{stream.lower()}"] for stream in p.streams]).astype(np.int64)
-        simulation = Simulation(self, arrivals, run, numbers, None)
+        simulation = Simulation(self, arrivals, run, numbers, None, promises)
         return simulation.checked() if check else simulation
 
 
@@ -88,7 +90,8 @@ class Simulation:
     """What a run gave.
 
     ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part.
-    ``difference`` is how that differs from the reference, or ``None`` if nobody looked.
+    ``difference`` is how that differs from the reference, or ``None`` if nobody looked. ``promises`` are those of
+    designs that make any.
     """
 
     simulator: Simulator
@@ -96,6 +99,7 @@ class Simulation:
     run: Run
     numbers: np.ndarray
     difference: Difference | None
+    promises: Promises | None = None
 
     @property
     def exact(self) -> bool:
@@ -114,7 +118,11 @@ class Simulation:
         ):
             if counted != right:
                 raise DesignError(f"the design's counter {name} says {counted}, but it is {right}")
-        return dataclasses.replace(self, difference=compare(expected, self.numbers))
+        difference = compare(expected, self.numbers)
+        if self.promises is not None and difference.exact:
+            rank = np.cumsum(~self.run.discarded) - 1
+            self.promises.check(rank[self.numbers].max(axis=1, initial=-1), len(kept), ordered=p.ordered)
+        return dataclasses.replace(self, difference=difference)
 
     @property
     def latencies(self) -> np.ndarray:
@@ -158,6 +166,8 @@ class Simulation:
             "sim_seconds": run.seconds,
             "cycles_per_second": run.cycles / run.seconds,
         }
+        if self.promises is not None:
+            summary["punctuations"] = len(self.promises.covered)
         if run.dropped:
             summary["dropped_arrivals"] = np.flatnonzero(run.discarded).tolist()
         return summary

@@ -84,7 +84,7 @@ def _record(flat: Verilog, library: Library, parameters: JoinParameters, arrival
     """One checked run: the changes of each net, and the cycles until the last tuple was taken."""
     numbers = np.arange(len(arrivals), dtype=np.uint64)
     space = 1 << parameters.payload_width
-    fields = {name: getattr(arrivals, name) for name in parameters.pairing.tuple.members if name != "payload"}
+    fields = {name: getattr(arrivals, name) for name in parameters.pairing.arrival.members if name != "payload"}
     fields["payload"] = numbers * np.uint64(_SCRAMBLE) % np.uint64(space)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "activity.saif")

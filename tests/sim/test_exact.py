@@ -61,6 +61,13 @@ SETS = [
     ("llhj", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1"),
     ("llhj", "cores=2 window_r=20 window_s=9 lanes=4 span=12 predicate=le comparators=apart"),
     ("llhj", "cores=6 window_r=5 window_s=17 key_width=40 payload_width=10 flight=3"),
+    ("llhj", "cores=1 window=1 punctuation=1"),
+    (
+        "llhj",
+        "cores=3 window_r=5 window_s=8 punctuation=1 link_queue=1 job_queue=1 flight=1 core_queue=1",
+    ),
+    ("llhj", "cores=4 window=13 punctuation=3 lanes=3 comparators=apart"),
+    ("llhj", "cores=2 window=9 punctuation=2 index=hash on_full=drop link_queue=1"),
     ("llhj", "cores=1 window=1 index=hash"),
     ("llhj", "cores=3 window_r=14 window_s=5 index=hash comparators=apart flight=1 job_queue=1 link_queue=1"),
     ("llhj", "cores=4 window_r=9 window_s=30 index=hash buckets=2 core_queue=1"),
