@@ -1,6 +1,6 @@
 """Comparators side by side, and the results that come of them."""
 
-from amaranth.hdl import Cat, Const, Module, ResetSignal, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.merging_tree import MergingTree
@@ -37,6 +37,9 @@ class Comparators(Part):
     busy
         Something is inside.
     """
+
+    #: Cycles that a punctuation waits for one without a result.
+    _PATIENCE = 15
 
     def __init__(self, pairing: Pairing, lanes: int, *, queue: int, reserve: int):
         self._pairing = pairing
@@ -76,10 +79,10 @@ class Comparators(Part):
             m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
             connect(m, queue.o, tree.i[lane])
             queues.append(queue)
-        marks = self._punctuate(m, queues, found)
+        marks, starved = self._punctuate(m, queues, found)
         m.d.sync += [
             found.eq(counts & Cat(matches)),
-            self.pause.eq(Cat(queue.almost_full for queue in queues).any() | marks.any()),
+            self.pause.eq(Cat(queue.almost_full for queue in queues).any() | starved),
         ]
         m.d.comb += tree.clear.eq(ResetSignal().replicate(len(tree.clear)))
         connect(m, tree.o, flipped(self.o_result))
@@ -87,12 +90,13 @@ class Comparators(Part):
         return m
 
     def _punctuate(self, m, queues, found):
-        """Put a punctuation into every lane's queue, in a cycle without a result; returns bits that say if one is due.
+        """Put a punctuation into every lane's queue, in a cycle without a result.
 
-        Meanwhile no further pairs are asked for, so there is such a cycle soon.
+        Returns bits that say if one is due, and whether there was no such cycle for long: then no further pairs are
+        asked for until there is.
         """
         if not self._pairing.numbered:
-            return Const(0)
+            return Const(0), Const(0)
         due = Signal(len(queues))
         # Two cycles behind the pairs of its own cycle: theirs are the results of then.
         comes = Signal(2)
@@ -107,4 +111,6 @@ class Comparators(Part):
                     m.d.sync += due[lane].eq(0)
             with m.If(comes[-1]):
                 m.d.sync += due[lane].eq(1)
-        return Cat(due, comes)
+        patience = Signal(range(self._PATIENCE + 1))
+        m.d.sync += patience.eq(Mux(due.any(), patience + (patience != self._PATIENCE), 0))
+        return Cat(due, comes), patience == self._PATIENCE

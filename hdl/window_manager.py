@@ -105,6 +105,7 @@ class WindowManager(Part):
             punctuation = _Punctuation(
                 m,
                 self._period,
+                lull=max(63, 4 * self._pace.both),
                 enters=enters,
                 windows=windows,
                 exits={side: (comes_out[side], exits[side].message) for side in "rs"},
@@ -227,6 +228,8 @@ class _Window:
 class _Punctuation:
     """What the driver knows of arrivals as such; as hardware, a few counters in the module ``m``.
 
+    After ``lull`` cycles without an arrival no more seem to come.
+
     Attributes
     ----------
     arrivals
@@ -239,10 +242,7 @@ class _Punctuation:
         Not all arrivals have been punctuated.
     """
 
-    #: Cycles without an arrival after which no more seem to come.
-    _LULL = 63
-
-    def __init__(self, m, period, *, enters, windows, exits, room, draining, left):
+    def __init__(self, m, period, *, lull, enters, windows, exits, room, draining, left):
         self.arrivals = Signal(ORDER_WIDTH, name="arrivals")
         self.handled = Signal(ORDER_WIDTH, name="handled")
         self.goes = Signal(name="punctuates")
@@ -259,13 +259,13 @@ class _Punctuation:
 
         said = Signal(ORDER_WIDTH)
         under_way, due = Signal(name="punctuation_under_way"), Signal(name="punctuation_due")
-        lull = Signal(range(self._LULL + 1))
+        quiet = Signal(range(lull + 1))
         with m.If(enters["r"] | enters["s"]):
-            m.d.sync += lull.eq(0)
-        with m.Elif(lull != self._LULL):
-            m.d.sync += lull.eq(lull + 1)
+            m.d.sync += quiet.eq(0)
+        with m.Elif(quiet != lull):
+            m.d.sync += quiet.eq(quiet + 1)
         since = (self.handled - said)[:ORDER_WIDTH]
-        over = draining | (lull == self._LULL)
+        over = draining | (quiet == lull)
         m.d.sync += due.eq(~self.goes & ~under_way & ((since >= period) | (over & since.any())))
         m.d.comb += self.goes.eq(due & room)
         with m.If(self.goes):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamjoin.sim import cache
 from streamjoin.synth import tools
+from streamjoin.synth.floorplan import RamRows, pin_rams
 from streamjoin.synth.netlist import Netlist
 from streamjoin.synth.targets import CONSTRAINTS, Target
 
@@ -22,18 +23,20 @@ def place_and_route(
 ) -> dict[int, dict]:
     """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
 
-    A ``crowded`` device is one that the design leaves little room on; targets may have arguments for that.
+    A ``crowded`` device is one that the design leaves little room on: targets may have arguments for that, and places
+    for block RAM (:mod:`streamjoin.synth.floorplan`).
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
+    rows = target.ram_rows if crowded else ()
     effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
 
         def one(seed: int) -> tuple[int, dict]:
             return seed, _report(
-                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], children
+                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], rows, children
             )
 
         runs = [pool.submit(one, seed) for seed in seeds]
@@ -50,9 +53,15 @@ def place_and_route(
     return dict(sorted(reports.items()))
 
 
-def _report(program: str, netlist: Netlist, target: Target, options: list[str], children: tools.Children) -> dict:
+def _report(
+    program: str, netlist: Netlist, target: Target, options: list[str], rows: RamRows, children: tools.Children
+) -> dict:
     def build(folder: Path) -> None:
         netlist.write(folder / "netlist.json")
+        if rows:
+            cells = json.loads((folder / "netlist.json").read_text())
+            pin_rams(cells, target.brams, rows)
+            (folder / "netlist.json").write_text(json.dumps(cells))
         (folder / "constraints").write_text(target.constraints)
         # Names without folders: a tool of YoWASP sees the folder it runs in, but has a /tmp of its own.
         files = ["--json", "netlist.json", "--report", "report.json", "--log", "nextpnr.log"]
@@ -60,5 +69,7 @@ def _report(program: str, netlist: Netlist, target: Target, options: list[str], 
         children.run([program, "--quiet", *files, *placed], folder=folder)
         (folder / "netlist.json").unlink()
 
-    key = cache.key_of("route", netlist.hash, tools.router_version(program), target.constraints, *options)
+    key = cache.key_of(
+        "route", netlist.hash, tools.router_version(program), target.constraints, *options, *sum(rows, ())
+    )
     return json.loads((cache.entry(key, build) / "report.json").read_text())

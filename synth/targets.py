@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from streamjoin.synth.errors import TargetError
+from streamjoin.synth.floorplan import RamRows
 
 POST_ROUTE = "post-route"
 ESTIMATE = "logic-delay estimate"
@@ -34,6 +35,8 @@ class Target:
         The nextpnr for the family (``ecp5`` for ``nextpnr-ecp5``) and its arguments; empty without place and route.
     crowded
         Further arguments for designs that take more than a fifth of what the device has of anything.
+    ram_rows
+        Where it has block RAM, for a floorplan of such designs.
     goal_mhz
         The clock that place and route is asked for. It may reach more, or less.
     constraints
@@ -62,6 +65,7 @@ class Target:
     frame: tuple[str, ...] = ()
     router: tuple[str, ...] = ()
     crowded: tuple[str, ...] = ()
+    ram_rows: RamRows = ()
     goal_mhz: int = 200
     constraints: str = ""
     capacity: dict[str, int] = field(default_factory=dict)
@@ -73,7 +77,10 @@ def _pins(line: str, *pins: str) -> str:
     return "".join(line.format(port=port, pin=pin) + "\n" for port, pin in zip(ports, pins, strict=True))
 
 
-def _ecp5(size: str, device: str, luts: int, brams: int) -> Target:
+def _ecp5(
+    size: str, device: str, luts: int, brams: int, ram_rows: tuple[int, ...], ram_groups: tuple[int, ...]
+) -> Target:
+    """``ram_rows`` and ``ram_groups`` are the coordinates of block RAM, which stands in groups of four."""
     return Target(
         f"ecp5-{size}",
         f"Lattice {device}, speed grade 8",
@@ -90,9 +97,11 @@ def _ecp5(size: str, device: str, luts: int, brams: int) -> Target:
             # Without timing-driven rip-up, nets of high fan-out take detours that decide the clock.
             *("--router", "router2", "--tmg-ripup", "--lpf-allow-unconstrained"),
         ),
-        # The default placer scatters critical paths where there is little room: 32 cores with parallel scan, half of the
-        # device, were placed for 92 MHz, which no route mends. This one takes longer, and places them for 160.
+        # The default placer scatters critical paths where there is little room: 32 cores with parallel scan, half of
+        # the device, were placed for 92 MHz, which no route mends. This one takes longer and places them for 164; with
+        # their block RAM in fixed places, for 190.
         crowded=("--placer", "static"),
+        ram_rows=tuple(tuple(f"X{x + 2 * n}/Y{y}/EBR{n}" for x in ram_groups for n in range(4)) for y in ram_rows),
         # Rip-up goes on until all paths meet the goal, and for most of an hour where some never do.
         goal_mhz=170,
         capacity={"luts": luts, "ffs": luts, "brams": brams},
@@ -139,9 +148,9 @@ endmodule
 """
 
 _ALL = (
-    _ecp5("25k", "LFE5UM5G-25F", 24288, 56),
-    _ecp5("45k", "LFE5UM5G-45F", 43848, 108),
-    _ecp5("85k", "LFE5UM5G-85F", 83640, 208),
+    _ecp5("25k", "LFE5UM5G-25F", 24288, 56, (25, 37), (*range(4, 23, 9), *range(33, 61, 9))),
+    _ecp5("45k", "LFE5UM5G-45F", 43848, 108, (10, 34, 58), (*range(4, 32, 9), *range(42, 79, 9))),
+    _ecp5("85k", "LFE5UM5G-85F", 83640, 208, (22, 46, 70, 82), (*range(4, 59, 9), *range(69, 115, 9))),
     _ice40("hx8k", "iCE40HX8K", "hx", "ct256", 7680, 32),
     _ice40("up5k", "iCE40UP5K", "u", "sg48", 5280, 30),
     Target(
