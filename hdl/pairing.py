@@ -7,8 +7,6 @@ from streamjoin.reference.predicates import Predicate
 
 #: Bits of the number of an arrival.
 ORDER_WIDTH = 32
-#: Bits of a key that few gates can compare.
-_FEW = 8
 
 
 class Pairing:
@@ -93,21 +91,9 @@ class Pairing:
     def matches(self, r, s):
         """One bit: ``r`` and ``s`` make a pair; they are tuples, or the fields of them that are compared."""
         holds = Value.cast(self.predicate.holds(r, s)).bool()
-        return holds if self.span is None else holds & self._in_time(r, s)
-
-    def conditions(self, r, s):
-        """Some bits, all of which are up if ``r`` and ``s`` make a pair, each of them a matter of a few gates.
-
-        Whoever makes many comparisons at once keeps these bits in registers before they are taken together.
-        """
-        if not self.predicate.is_equi:
-            return self.matches(r, s)
-        difference = r.key ^ s.key
-        equal = [~difference[bit : bit + _FEW].any() for bit in range(0, len(difference), _FEW)]
-        return Cat(equal, self._in_time(r, s) if self.span is not None else [])
-
-    def _in_time(self, r, s):
-        return (r.time - s.time < self.span) & (s.time - r.time < self.span)
+        if self.span is None:
+            return holds
+        return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)
 
     def part(self, layout: data.StructLayout, whole):
         """The fields of ``layout`` cut out of the tuple ``whole``."""

@@ -79,8 +79,8 @@ class ParallelCore(JoinCore):
         # In the cycle of the command the R tuple is still at the door; one cycle later the S tuple is in slot 0.
         newcomer_r = command.enter_r & self.i_r.valid
         newcomer_s = _later(m, "newcomer_s", command.enter_s & self.i_s.valid, reset_less=False)
-        hits_r = self._hits(m, "r", (pairing.conditions(self.i_r.tuple, s) for s in slots_s), valid_s, newcomer_r)
-        hits_s = self._hits(m, "s", (pairing.conditions(r, slots_s[0]) for r in slots_r), valid_r, newcomer_s)
+        hits_r = self._hits(m, "r", (pairing.matches(self.i_r.tuple, s) for s in slots_s), valid_s, newcomer_r)
+        hits_s = self._hits(m, "s", (pairing.matches(r, slots_s[0]) for r in slots_r), valid_r, newcomer_s)
         found = Cat(_later(m, "hits_r_late", hits_r, reset_less=False), hits_s)
 
         fours = [Signal(3, name=f"ones{n}", reset_less=True) for n in range(0, len(found), 4)]
@@ -136,13 +136,12 @@ class ParallelCore(JoinCore):
         ]
         return valid, slots
 
-    def _hits(self, m, name, conditions, valid, newcomer):
+    def _hits(self, m, name, matches, valid, newcomer):
         """Which slots the newcomer made a pair with, two cycles after it was compared with all of them."""
-        holds = [_later(m, f"holds_{name}{n}", slot) for n, slot in enumerate(conditions)]
+        match = _later(m, f"match_{name}", Cat(matches))
         filled = _later(m, f"filled_{name}", valid)
         met = _later(m, f"met_{name}", newcomer, reset_less=False)
-        hits = Cat(slot.all() for slot in holds) & filled & met.replicate(len(filled))
-        return _later(m, f"hits_{name}", hits, reset_less=False)
+        return _later(m, f"hits_{name}", match & filled & met.replicate(len(match)), reset_less=False)
 
     def _remember(self, m, name, part, enter, entering):
         """A ring of what results need of the tuples of one stream; the head is where the next one will be."""
