@@ -21,6 +21,8 @@ class LowLatencyParameters(MessageChainParameters):
     """Parameters of the low-latency handshake join."""
 
     punctuation: int | None = parameter(None, "arrivals after which a punctuation is due; none: no punctuations")
+    ordered: str = parameter("false", "results in the order of their later tuple, by punctuations", ("false", "true"))
+    outstanding: int = parameter(64, "with ordered: arrivals that may be without punctuation, a power of two from 8 up")
     index: str = parameter("none", "scan all that rests in a core, or only what hashes to the same bucket", INDEXES)
     buckets: int | None = parameter(None, "buckets in each core, a power of two; none: about one for each tuple")
 
@@ -28,7 +30,9 @@ class LowLatencyParameters(MessageChainParameters):
         super().__post_init__()
         if self.punctuation is not None and self.punctuation < 1:
             raise ParameterError(f"punctuation must be at least 1, not {self.punctuation}")
-        if self.punctuation is not None and self.merger != "streaming":
+        if self.outstanding < 8 or self.outstanding & (self.outstanding - 1):
+            raise ParameterError(f"outstanding must be a power of two from 8 up, not {self.outstanding}")
+        if self.numbered and self.merger != "streaming":
             raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
         if self.index == "none":
             if self.buckets is not None:
@@ -43,7 +47,11 @@ class LowLatencyParameters(MessageChainParameters):
 
     @property
     def numbered(self) -> bool:
-        return self.punctuation is not None
+        return self.punctuation is not None or self.promises_order
+
+    @property
+    def promises_order(self) -> bool:
+        return self.ordered == "true"
 
     @property
     def expedition(self) -> Expedition:
@@ -95,4 +103,12 @@ class LowLatencyJoin(MessageChainJoin):
             ExpeditionCore(expedition, last=n == p.cores - 1, shared=p.comparators == "shared", **rooms)
             for n in range(p.cores)
         ]
-        super().__init__(p, cores, partial(WindowManager, expedition, p.pace, period=p.punctuation, on_full=p.on_full))
+        driver = partial(
+            WindowManager,
+            expedition,
+            p.pace,
+            period=p.punctuation or 1,
+            outstanding=p.outstanding if p.promises_order else None,
+            on_full=p.on_full,
+        )
+        super().__init__(p, cores, driver)

@@ -14,6 +14,7 @@ from streamjoin.hdl.merger import LEAST_QUEUE, MERGERS
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.reorder import Reorder
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,8 @@ class MessageChainJoin(Part):
         m.submodules.tree = tree = MergingTree(p.pairing.result, len(cores), merger=p.merger, depth=p.merger_queue)
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
-        m.submodules.driver = driver = self._driver(start=resets.depth + busy.depth + 1, settle=busy.depth + 2)
+        start = resets.depth + busy.depth + 1 + (p.outstanding if p.promises_order else 0)
+        m.submodules.driver = driver = self._driver(start=start, settle=busy.depth + 2)
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(driver, port))
         for port in (port for port in CONTROL if port != "drain"):
@@ -105,9 +107,18 @@ class MessageChainJoin(Part):
             busy.i.eq(Cat((core.busy for core in cores), tree.busy)),
             resets.i.eq(ResetSignal()),
             tree.clear.eq(Cat(resets.o[len(cores) :])),
-            self.o_result.p.eq(tree.o.p),
-            self.o_result.valid.eq(tree.o.valid & ~driver.starting),
-            tree.o.ready.eq(self.o_result.ready),
+        ]
+        results = flipped(self.o_result)
+        if p.promises_order:
+            m.submodules.reorder = reorder = Reorder(p.pairing, arrivals=p.outstanding, most=max(p.windows))
+            connect(m, reorder.o, results)
+            m.d.comb += driver.busy.eq(busy.o | reorder.busy)
+            results = reorder.i
+        # Until they have all been reset, cores and mergers may still give what is of no account.
+        m.d.comb += [
+            results.p.eq(tree.o.p),
+            results.valid.eq(tree.o.valid & ~driver.starting),
+            tree.o.ready.eq(results.ready),
         ]
         if p.numbered:
             m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)

@@ -75,7 +75,7 @@ class JoinParameters:
         return False
 
     @property
-    def ordered(self) -> bool:
+    def promises_order(self) -> bool:
         """Whether results come in the order of their later tuple."""
         return False
 

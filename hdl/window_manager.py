@@ -33,6 +33,8 @@ class WindowManager(Part):
         The least number of cycles from a tuple, or two, to the next.
     period
         If there are punctuations: after how many arrivals one is due.
+    outstanding
+        How many arrivals may be without punctuation, if there is a limit.
     on_full
         ``"stall"`` or ``"drop"``: what to do with tuples while the chain has no room.
     start, settle
@@ -55,11 +57,20 @@ class WindowManager(Part):
     """
 
     def __init__(
-        self, expedition: Expedition, pace: Pace, *, period: int | None, on_full: str, start: int, settle: int
+        self,
+        expedition: Expedition,
+        pace: Pace,
+        *,
+        period: int,
+        outstanding: int | None,
+        on_full: str,
+        start: int,
+        settle: int,
     ):
         self._expedition = expedition
         self._pace = pace
         self._period = period
+        self._outstanding = outstanding
         self._on_full = on_full
         self._delays = {"start": start, "settle": settle}
         pairing = expedition.pairing
@@ -105,6 +116,7 @@ class WindowManager(Part):
             punctuation = _Punctuation(
                 m,
                 self._period,
+                outstanding=self._outstanding,
                 lull=max(63, 4 * self._pace.both),
                 enters=enters,
                 windows=windows,
@@ -114,7 +126,7 @@ class WindowManager(Part):
                 left=self.punctuated,
             )
         punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
-        closed = windows["r"].closed | windows["s"].closed
+        closed = windows["r"].closed | windows["s"].closed | (punctuation.closed if punctuation else 0)
         m.d.comb += [
             gate.room.eq(self.to_right.room & self.to_left.room),
             gate.wait.eq(~self._cadence(m, enters) | closed | punctuates),
@@ -240,9 +252,11 @@ class _Punctuation:
         A punctuation of these goes in this cycle.
     unsaid
         Not all arrivals have been punctuated.
+    closed
+        No more may arrive before a punctuation has left.
     """
 
-    def __init__(self, m, period, *, lull, enters, windows, exits, room, draining, left):
+    def __init__(self, m, period, *, outstanding, lull, enters, windows, exits, room, draining, left):
         self.arrivals = Signal(ORDER_WIDTH, name="arrivals")
         self.handled = Signal(ORDER_WIDTH, name="handled")
         self.goes = Signal(name="punctuates")
@@ -272,4 +286,11 @@ class _Punctuation:
             m.d.sync += [said.eq(self.handled), under_way.eq(1)]
         with m.Elif(left):
             m.d.sync += under_way.eq(0)
+        self.closed = Signal(name="too_many_outstanding")
+        if outstanding is not None:
+            confirmed = Signal(ORDER_WIDTH)
+            with m.If(left):
+                m.d.sync += confirmed.eq(said)
+            # Two may enter in a cycle, and in the next one, before this is known.
+            m.d.sync += self.closed.eq((self.arrivals - confirmed)[:ORDER_WIDTH] > outstanding - 4)
         self.unsaid = under_way | (said != self.arrivals)

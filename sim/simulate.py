@@ -121,7 +121,7 @@ class Simulation:
         difference = compare(expected, self.numbers)
         if self.promises is not None and difference.exact:
             rank = np.cumsum(~self.run.discarded) - 1
-            self.promises.check(rank[self.numbers].max(axis=1, initial=-1), len(kept), ordered=p.ordered)
+            self.promises.check(rank[self.numbers].max(axis=1, initial=-1), len(kept), ordered=p.promises_order)
         return dataclasses.replace(self, difference=difference)
 
     @property
