@@ -1,4 +1,6 @@
-"""How a claim is drawn among measured points: a grey line or band, with its words beside it."""
+"""How a claim is drawn among measured points: a grey line, curve or band, with its words beside it."""
+
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
@@ -20,6 +22,22 @@ def claim_line(axes: Axes, y: float, words: str) -> None:
     _words(axes, y, words)
 
 
+def claim_curve(axes: Axes, x: Sequence[float], y: Sequence[float], words: str) -> None:
+    """A curve through the plot, its words above its right end."""
+    axes.plot(x, y, color=CLAIM, linewidth=1.6, linestyle=(0, (1, 1.2)), zorder=1)
+    axes.annotate(
+        words,
+        (0.985, y[-1]),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(0, 7),
+        textcoords="offset points",
+        ha="right",
+        fontsize=8.5,
+        color=style.MUTED,
+        zorder=5,
+    )
+
+
 def _words(axes: Axes, y: float, words: str) -> None:
     axes.annotate(
         words,
@@ -37,3 +55,19 @@ def series(axes: Axes, x: list[float], y: list[float], look: Look, *, dashed: bo
     """Points that belong together, with a line between them."""
     line = (0, (4, 3)) if dashed else "-"
     axes.plot(x, y, color=look.colour, marker=look.mark, markersize=5.5, linewidth=1.6, linestyle=line, zorder=3)
+
+
+def over_cores(
+    axes: Axes, lines: dict[str, dict[int, float]], looks: dict[str, Look], *, title: str, y: str, wide: bool = False
+) -> None:
+    """A line for each name through its values by cores; ``wide`` values may get a logarithmic axis.
+
+    Lines that coincide can all be seen: the later ones are thinner.
+    """
+    for name, line in lines.items():
+        look = looks[name]
+        sizes = {"linewidth": look.width, "marker": look.mark, "markersize": look.size}
+        axes.plot(list(line), list(line.values()), color=look.colour, zorder=3, **sizes)
+    style.dress(axes, title=title, x="Cores", y=y)
+    style.along(axes, [cores for line in lines.values() for cores in line])
+    style.upward(axes, [value for line in lines.values() for value in line.values()], wide=wide)

@@ -10,6 +10,11 @@ from streamjoin.report.reproduce import (
     paper_001_figure_11,
     paper_001_figure_12,
     paper_001_figure_13,
+    paper_002_figure_5,
+    paper_002_figure_17,
+    paper_002_figure_18,
+    paper_002_figure_21,
+    paper_002_table_2,
 )
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
@@ -24,6 +29,11 @@ ENTRIES: dict[str, Entry] = {
         paper_001_figure_11,
         paper_001_figure_12,
         paper_001_figure_13,
+        paper_002_figure_5,
+        paper_002_figure_17,
+        paper_002_figure_18,
+        paper_002_figure_21,
+        paper_002_table_2,
     )
 }
 

@@ -23,6 +23,7 @@ from streamjoin.report.reproduce.registry import ENTRIES, choose
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER
 from streamjoin.sim.files import InputError
 from streamjoin.synth.errors import TooLargeError
+from tests.report.chains_sample import SAMPLES
 
 CORES, RATES = 8, (0, 0.1, 1.0)
 
@@ -201,6 +202,7 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
         "001-figure-11": area(1300),
         "001-figure-12": rates,
         "001-figure-13": rates,
+        **{name: sample() for name, sample in SAMPLES.items()},
     }
     assert list(samples) == list(ENTRIES)
     records = [Record(ENTRIES[name], data, 1.0) for name, data in samples.items()]
