@@ -37,7 +37,7 @@ class HashShelf(Part):
 
     Members
     -------
-    tuple, store, free, begin, first, end, probe, resting, mask, busy
+    tuple, store, free, begin, first, end, hold, probe, resting, mask, busy
         As there.
     walking, go
         There is a tuple to be seen, or may be; it may be.
@@ -67,6 +67,7 @@ class HashShelf(Part):
                 "walking": Out(1),
                 "go": In(1),
                 "ready": Out(1),
+                "hold": In(1),
                 "probe": Out(shape),
                 "resting": Out(shape).array(1),
                 "mask": Out(1),
@@ -143,8 +144,8 @@ class HashShelf(Part):
                 m.d.sync += [at.eq(read.data.before), self.mask.eq(counts)]
                 m.next = "SEE"
         m.d.comb += [
-            self.ready.eq(fsm.ongoing("REST")),
-            self.busy.eq(~self.ready | self.mask),
+            self.ready.eq(fsm.ongoing("REST") & ~self.hold),
+            self.busy.eq(~fsm.ongoing("REST") | self.mask),
         ]
         return m
 

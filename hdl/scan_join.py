@@ -80,16 +80,15 @@ class ScanJoin(Part):
 
     def _take_turns(self, m):
         m.submodules.compare = comparators = self._comparators()
+        # Whose turn it is was decided one cycle ahead: neither scan waits for the other to say what it wants.
         turn_of_s = Signal()
-        goes_s = Signal()
         m.d.comb += [
-            goes_s.eq(self.s.wants & (turn_of_s | ~self.r.wants)),
-            self.s.go.eq(goes_s & ~comparators.pause),
-            self.r.go.eq(~goes_s & ~comparators.pause),
+            self.s.go.eq(turn_of_s & ~comparators.pause),
+            self.r.go.eq(~turn_of_s & ~comparators.pause),
             comparators.mask.eq(self.r.mask | self.s.mask),
             self.busy.eq(comparators.busy),
         ]
-        m.d.sync += turn_of_s.eq(~goes_s)
+        m.d.sync += turn_of_s.eq(Mux(turn_of_s, ~self.r.wants, self.s.wants))
         is_s = self.s.mask.any()
         for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
             m.d.comb += [

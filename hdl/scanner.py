@@ -78,7 +78,8 @@ class Scanner(Part):
             flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(Mux(needs_shelf, shelf.ready & (~flies | (self.scan.go & (flights == 1))), ~flies)),
+            jobs.o.ready.eq(Mux(needs_shelf, shelf.ready, ~flies)),
+            shelf.hold.eq(flies & ~(self.scan.go & (flights == 1))),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & probes),
             shelf.tuple.eq(job.tuple),
@@ -115,10 +116,13 @@ class Scanner(Part):
         def after(place):
             return Mux(place == self._flight - 1, 0, place + 1)
 
+        # Whether a tuple flies is known late: it is put down wherever one could.
+        with m.If(aloft != self._flight):
+            m.d.sync += places[head].eq(job.tuple)
         with m.If(take):
             m.d.sync += aloft.eq(aloft + job.fly - job.land)
             with m.If(job.fly):
-                m.d.sync += [places[head].eq(job.tuple), head.eq(after(head))]
+                m.d.sync += head.eq(after(head))
             with m.If(job.land):
                 m.d.sync += tail.eq(after(tail))
         with m.If(begin):

@@ -34,8 +34,10 @@ class Shelf(Part):
         Begin a walk.
     walking, go
         A row is to be shown; it may be.
+    hold
+        The tuple of the last walk is still needed as ``probe``.
     ready
-        No walk goes on beyond this cycle: another one may begin, or a tuple be stored.
+        It is not, and no walk goes on beyond this cycle: another one may begin, or a tuple be stored.
     fetch, wanted
         Show the tuple at this place, too.
     probe, resting, mask
@@ -64,6 +66,7 @@ class Shelf(Part):
                 "walking": Out(1),
                 "go": In(1),
                 "ready": Out(1),
+                "hold": In(1),
                 "fetch": In(1),
                 "wanted": In(ring.place),
                 "probe": Out(shape),
@@ -93,26 +96,30 @@ class Shelf(Part):
         all_lanes = Const(-1, lanes)
         fetching = Signal()
         fetch_address = Signal(range(ring.rows), reset_less=True)
-        step, last = Signal(), Signal()
+        step = Signal()
+        last = Signal(reset_less=True)
         m.d.comb += [
             step.eq(self.walking & self.go & ~fetching),
-            last.eq(at == to),
-            self.ready.eq(~self.walking | (step & last)),
+            self.ready.eq(~self.hold & (~self.walking | (step & last))),
         ]
-        with m.If(self.begin):
+        to_row = ring.row_before(self.end)
+        next_row = Mux(at == 2 * ring.rows - 1, 0, at + 1)[: len(at)]
+        # Whether a walk begins is known late: what it needs is taken up whenever one might.
+        with m.If(self.ready):
             m.d.sync += [
-                self.walking.eq(self.first.as_value() != self.end.as_value()),
+                self.walking.eq(self.begin & (self.first.as_value() != self.end.as_value())),
                 probe.eq(self.tuple),
                 at.eq(self.first.row),
                 address.eq(ring.address(self.first)),
-                to.eq(ring.row_before(self.end)),
+                to.eq(to_row),
+                last.eq(self.first.row == to_row),
                 from_lane.eq(all_lanes << self.first.lane),
                 to_lane.eq(Mux(self.end.lane == 0, all_lanes, ~(all_lanes << self.end.lane))),
             ]
         with m.Elif(step):
             m.d.sync += [
-                self.walking.eq(~last),
-                at.eq(Mux(at == 2 * ring.rows - 1, 0, at + 1)),
+                at.eq(next_row),
+                last.eq(next_row == to),
                 address.eq(Mux(address == end_address, 0, address + 1)),
                 from_lane.eq(~0),
             ]
