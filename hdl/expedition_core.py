@@ -91,33 +91,31 @@ class ExpeditionCore(Part):
         # Whoever sent us a fresh S keeps it in flight; to the right of the last core there is nobody.
         acknowledges = right.valid & right.fresh & (not self._last)
         aloft = Signal(range(self._flight + 1))
-        can_left, can_right, take_left, take_right, turn = (
-            Signal(name=name) for name in ("can_left", "can_right", "take_left", "take_right", "turn")
-        )
+        take_left, take_right = Signal(), Signal()
+        # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
+        from_the_right = Signal()
+        m.d.sync += from_the_right.eq(Mux(from_the_right, ~from_left.o.valid, from_right.o.valid))
         m.d.comb += [
-            can_left.eq(from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
-            can_right.eq(
-                from_right.o.valid
+            take_left.eq(~from_the_right & from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
+            take_right.eq(
+                from_the_right
+                & from_right.o.valid
                 & self.to_left.room
                 & have_room
                 & (~acknowledges | self.to_right.room)
                 & (~flies | (aloft != self._flight))
             ),
-            take_left.eq(can_left & (turn | ~can_right)),
-            take_right.eq(can_right & ~take_left),
             from_left.o.ready.eq(take_left),
             from_right.o.ready.eq(take_right),
         ]
-        m.d.sync += turn.eq(Mux(take_left, 0, Mux(take_right, 1, turn)))
-        lands = take_left & left.acknowledges
-        m.d.sync += aloft.eq(aloft + (take_right & flies) - lands)
+        m.d.sync += aloft.eq(aloft + (take_right & flies) - (take_left & left.acknowledges))
 
         onward = self.to_right.message
         m.d.comb += [
             self.to_right.valid.eq((take_left & ~left.acknowledges) | (take_right & acknowledges)),
             onward.eq(left),
-            onward.acknowledges.eq(take_right),
-            onward.valid.eq(left.valid & take_left),
+            onward.acknowledges.eq(from_the_right),
+            onward.valid.eq(left.valid & ~from_the_right),
             onward.fresh.eq(left.fresh & ~at_home["r"]),
             onward.hops.eq(closer(left.hops)),
             onward.expired.hops.eq(closer(left.expired.hops)),
@@ -139,12 +137,12 @@ class ExpeditionCore(Part):
         end_r = expedition.here("r", ended, rightward=False)
         for scanner in (resting_r, resting_s):
             m.d.comb += [
-                scanner.job.is_s.eq(take_right),
-                scanner.job.scan.eq(Mux(take_right, right.valid, left.valid)),
-                scanner.job.store.eq(Mux(take_right, at_home["s"], at_home["r"])),
-                scanner.job.fly.eq(take_right & flies),
-                scanner.job.land.eq(lands),
-                scanner.job.tuple.eq(Mux(take_right, right.tuple.as_value(), left.tuple.as_value())),
+                scanner.job.is_s.eq(from_the_right),
+                scanner.job.scan.eq(Mux(from_the_right, right.valid, left.valid)),
+                scanner.job.store.eq(Mux(from_the_right, at_home["s"], at_home["r"])),
+                scanner.job.fly.eq(from_the_right & flies),
+                scanner.job.land.eq(~from_the_right & left.acknowledges),
+                scanner.job.tuple.eq(Mux(from_the_right, right.tuple.as_value(), left.tuple.as_value())),
             ]
         m.d.comb += [
             resting_r.job.first.eq(first_r),
@@ -156,11 +154,11 @@ class ExpeditionCore(Part):
             resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
         ]
         if expedition.pairing.numbered:
-            punctuates = take_left & left.punctuates
+            punctuates = ~from_the_right & left.punctuates
             m.d.comb += onward.punctuates.eq(punctuates)
             for scanner in (resting_r, resting_s):
                 m.d.comb += scanner.job.punctuates.eq(punctuates)
-                with m.If(punctuates):
+                with m.If(take_left & left.punctuates):
                     m.d.comb += scanner.push.eq(1)
         m.submodules.join = join = self._join()
         connect(m, resting_r.scan, join.r)

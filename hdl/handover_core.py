@@ -83,25 +83,23 @@ class HandoverCore(Part):
 
         left, right = from_left.o.p, from_right.o.p
         have_room = resting_r.room & resting_s.room
-        can_left, can_right, take_left, take_right, turn = (
-            Signal(name=name) for name in ("can_left", "can_right", "take_left", "take_right", "turn")
-        )
+        take_left, take_right = Signal(), Signal()
+        # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
+        from_the_right = Signal()
+        m.d.sync += from_the_right.eq(Mux(from_the_right, ~from_left.o.valid, from_right.o.valid))
         waits_left = self._absent(m, "s", take_right & right.enters, take_left & left.removes) & left.removes
         waits_right = self._absent(m, "r", take_left & left.enters, take_right & right.removes) & right.removes
         m.d.comb += [
-            can_left.eq(from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
-            can_right.eq(from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
-            take_left.eq(can_left & (turn | ~can_right)),
-            take_right.eq(can_right & ~take_left),
+            take_left.eq(~from_the_right & from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
+            take_right.eq(from_the_right & from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
             from_left.o.ready.eq(take_left),
             from_right.o.ready.eq(take_right),
             resting_r.push.eq(take_right | (take_left & left.enters)),
             resting_s.push.eq(take_left | (take_right & right.enters)),
         ]
-        m.d.sync += turn.eq(Mux(take_left, 0, Mux(take_right, 1, turn)))
         for resting, comes, probing, newcomer in (
-            (resting_r, left, take_right, right),
-            (resting_s, right, take_left, left),
+            (resting_r, left, from_the_right, right),
+            (resting_s, right, ~from_the_right, left),
         ):
             m.d.comb += [
                 resting.job.rests.eq(~probing),
