@@ -26,6 +26,8 @@ class Gate(Part):
         ``"stall"`` or ``"drop"``: what to do with tuples that find no room.
     start, settle
         Cycles from a reset to the first tuple, and after which whatever moves shows.
+    longest_wait
+        Cycles after which ``wait`` means that something is held up: then there is no room.
 
     Members
     -------
@@ -45,12 +47,22 @@ class Gate(Part):
         Between a reset and the first tuple: whatever comes out of the cores is of no account.
     """
 
-    def __init__(self, pairing: Pairing, windows: tuple[int, int], *, on_full: str, start: int, settle: int):
+    def __init__(
+        self,
+        pairing: Pairing,
+        windows: tuple[int, int],
+        *,
+        on_full: str,
+        start: int,
+        settle: int,
+        longest_wait: int = 0,
+    ):
         self._pairing = pairing
         self._windows = windows
         self._drop = on_full == "drop"
         self._start = start
         self._settle = settle
+        self._longest_wait = longest_wait
         super().__init__(
             {
                 "i_r": In(pairing.tuples),
@@ -76,7 +88,13 @@ class Gate(Part):
             (self.i_r, self.enter_r, self.full_r, self._windows[0]),
             (self.i_s, self.enter_s, self.full_s, self._windows[1]),
         ]
-        m.d.comb += [self.halted.eq(taking & ~self.room), admit.eq(taking & self.room & ~self.wait)]
+        waited = Signal(range(self._longest_wait + 1))
+        held_up = waited == self._longest_wait
+        m.d.sync += waited.eq(Mux(self.wait, waited + ~held_up, 0))
+        m.d.comb += [
+            self.halted.eq(taking & (~self.room | (self.wait & held_up))),
+            admit.eq(taking & self.room & ~self.wait),
+        ]
         for port, enter, full, window in sides:
             live = Signal(range(window + 1), name=f"live_{enter.name[-1]}")
             m.d.sync += live.eq(live + (enter & ~full))

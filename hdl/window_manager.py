@@ -23,7 +23,7 @@ class WindowManager(Part):
     Punctuations. When a tuple has ended its expedition, all cores have handled it. So the driver knows how many
     arrivals, from the first one on, they all have handled. It sends a message that says so through the cores: whatever
     they find of those arrivals, they find before they handle that message. One punctuation is under way at a time; the
-    next one follows when ``period`` further arrivals are over, or when no more come.
+    next one follows when ``period`` further arrivals are over, or when no more come, or may come without it.
 
     Parameters
     ----------
@@ -72,7 +72,10 @@ class WindowManager(Part):
         self._period = period
         self._outstanding = outstanding
         self._on_full = on_full
-        self._delays = {"start": start, "settle": settle}
+        #: Cycles without an arrival after which no more seem to come.
+        self._lull = max(63, 4 * pace.both)
+        # Besides, a tuple takes a few cycles in each core, and so does a punctuation behind it.
+        self._delays = {"start": start, "settle": settle, "longest_wait": self._lull + 8 * expedition.cores}
         pairing = expedition.pairing
         super().__init__(
             {
@@ -117,7 +120,7 @@ class WindowManager(Part):
                 m,
                 self._period,
                 outstanding=self._outstanding,
-                lull=max(63, 4 * self._pace.both),
+                lull=self._lull,
                 enters=enters,
                 windows=windows,
                 exits={side: (comes_out[side], exits[side].message) for side in "rs"},
@@ -201,7 +204,9 @@ class _Window:
         used = Signal(range(expedition.room[side] + 1), name=f"used_{side}")
         expires = enters & full
         # The tuple that is pushed out must have ended its expedition, and there must be a row for the new one.
-        self.closed = (full & (resting == 0)) | (used == expedition.room[side])
+        # Known a cycle later, which is early enough: tuples enter no faster than in every other cycle.
+        self.closed = Signal(name=f"closed_{side}")
+        m.d.sync += self.closed.eq((full & (resting == 0)) | (used == expedition.room[side]))
         self.travelling = on_the_way != 0
         m.d.sync += [
             resting.eq(resting + ended - expires),
@@ -279,14 +284,14 @@ class _Punctuation:
         with m.Elif(quiet != lull):
             m.d.sync += quiet.eq(quiet + 1)
         since = (self.handled - said)[:ORDER_WIDTH]
-        over = draining | (quiet == lull)
+        self.closed = Signal(name="too_many_outstanding")
+        over = draining | self.closed | (quiet == lull)
         m.d.sync += due.eq(~self.goes & ~under_way & ((since >= period) | (over & since.any())))
         m.d.comb += self.goes.eq(due & room)
         with m.If(self.goes):
             m.d.sync += [said.eq(self.handled), under_way.eq(1)]
         with m.Elif(left):
             m.d.sync += under_way.eq(0)
-        self.closed = Signal(name="too_many_outstanding")
         if outstanding is not None:
             confirmed = Signal(ORDER_WIDTH)
             with m.If(left):

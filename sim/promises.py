@@ -28,6 +28,13 @@ class Promises:
     position: np.ndarray
     order: np.ndarray
 
+    @classmethod
+    def among(cls, order: np.ndarray, mark: np.ndarray) -> "Promises":
+        """Those among results and punctuations, of which ``mark`` tells the latter, given the number of each."""
+        # Numbers wrap round; punctuations are never as far apart as that.
+        steps = np.diff(order[mark], prepend=0) & _WRAP
+        return cls(np.cumsum(steps), np.cumsum(~mark)[mark], order[~mark])
+
     def check(self, later: np.ndarray, accepted: int, *, ordered: bool) -> None:
         """DesignError if a promise was broken.
 
@@ -66,9 +73,5 @@ def take_out(run: Run) -> tuple[Run, Promises]:
     """The run as if there were no punctuations, and what was promised in it."""
     columns = dict(run.result)
     order, mark = columns.pop("order").astype(np.int64), columns.pop("mark").astype(bool)
-    results = ~mark
-    # Numbers wrap round; punctuations are never as far apart as that.
-    steps = np.diff(order[mark], prepend=0) & _WRAP
-    promises = Promises(np.cumsum(steps), np.cumsum(results)[mark], order[results])
-    kept = {name: column[results] for name, column in columns.items()}
-    return dataclasses.replace(run, result=kept, result_cycle=run.result_cycle[results]), promises
+    kept = {name: column[~mark] for name, column in columns.items()}
+    return dataclasses.replace(run, result=kept, result_cycle=run.result_cycle[~mark]), Promises.among(order, mark)

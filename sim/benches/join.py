@@ -1,6 +1,7 @@
 """Bench of a whole design of two streams: exactly the reference's result, each pair once, whatever stalls.
 
 The payload of a tuple is its arrival number (as much of it as fits), so that a result tells which tuples it is of.
+Where there are punctuations, their promises are checked as well.
 """
 
 import random
@@ -16,6 +17,7 @@ from streamjoin.reference.join import count_overflows, window_join
 from streamjoin.sim.benches.dut import SETTINGS, Dut
 from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
 from streamjoin.sim.benches.streams import STALLS, Sink
+from streamjoin.sim.promises import Promises
 
 PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
 WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.span)
@@ -132,6 +134,11 @@ class Run:
         self.feeder = Feeder(dut, arrivals, source)
         self.out = Sink(dut, "o_result", sink)
 
+    @property
+    def results(self) -> list[Tuple]:
+        """What came, but for punctuations."""
+        return [item for item in self.out.items if not item.get("mark")]
+
     async def finish(self) -> None:
         dut = self._dut
         await self._until(lambda: self.feeder.done)
@@ -140,7 +147,11 @@ class Run:
         came, dropped, overflows = len(self.out.items), dut["dropped"], dut["overflows"]
         cocotb.log.info("%d tuples, %d results, %d dropped, %d overflows", self.feeder.taken, came, dropped, overflows)
         kept = self._arrivals[self.feeder.kept]
-        assert_same(self.out.items, self._expected(kept))
+        assert_same(self.results, self._expected(kept))
+        if PARAMETERS.numbered:
+            order, mark = (np.array([item[name] for item in self.out.items], np.int64) for name in ("order", "mark"))
+            promises = Promises.among(order, mark.astype(bool))
+            promises.check(promises.order, len(kept), ordered=PARAMETERS.promises_order)
         assert dropped == self.feeder.taken - len(kept), "the count of dropped tuples is wrong"
         assert not dropped or PARAMETERS.on_full == "drop", "tuples were dropped"
         assert overflows == count_overflows(kept, WINDOWS), "the count of overflows is wrong"
@@ -151,6 +162,8 @@ class Run:
 
     def _expected(self, kept: Arrivals) -> list[Tuple]:
         tuples = [_tuple(row, number) for row, number in zip(kept.rows(), self.feeder.kept, strict=True)]
+        if PARAMETERS.numbered:
+            tuples = [{**tuple_, "order": order} for order, tuple_ in enumerate(tuples)]
         pairs = window_join(kept, PARAMETERS.predicate, WINDOWS)
         return [joined(self._dut, tuples[r], tuples[s]) for r, s in pairs]
 
@@ -207,7 +220,7 @@ async def finds_nothing_in_one_stream_alone(top, stream):
     await dut.reset()
     run = Run(dut, make_arrivals([stream] * LENGTH, some_keys()))
     await run.finish()
-    assert run.out.items == []
+    assert run.results == []
 
 
 @cocotb.test
@@ -225,7 +238,7 @@ async def finds_a_lone_pair(top, first):
     await dut.reset()
     run = Run(dut, plain_arrivals([first, 1 - first], [MATCHING[first], MATCHING[1 - first]]))
     await run.finish()
-    assert len(run.out.items) == 1
+    assert len(run.results) == 1
 
 
 @cocotb.test
@@ -263,11 +276,14 @@ async def holds_back_while_the_output_is_blocked(top):
     await dut.reset()
     run = Run(dut, plain_arrivals([0, 1] * 10_000, [*MATCHING] * 10_000))
     run.out.blocked = True
-    halted = 0
+    halted = rest = 0
     while halted < LONGEST_STALL:
         assert not run.feeder.done, "it takes all that comes, and no result leaves"
+        taken = run.feeder.taken
         await dut.cycle()
         halted = halted + 1 if dut["halted"] else 0
+        rest = rest + 1 if run.feeder.taken == taken else 0
+        assert halted or rest <= PARAMETERS.patience, "it takes nothing for long, and does not say that it is halted"
     assert dut["o_result__valid"], "no result waits at the output"
     taken = run.feeder.taken
     await dut.cycles(50)

@@ -9,11 +9,15 @@ Tuple = dict[str, int]
 
 
 def joined(dut: Dut, r: Tuple, s: Tuple) -> Tuple:
-    """The result that ``dut`` must give for these two: ``key_r`` is r's key, and a lone ``key`` is both tuples'."""
+    """The result that ``dut`` must give for these two.
+
+    ``key_r`` is r's key, and a lone ``key`` is both tuples'; of numbered tuples it has the later ``order``.
+    """
+    both = {**r, "order": max(r["order"], s["order"]), "mark": 0} if "order" in r else r
     result = {}
     for name in dut.field_names("o_result__payload"):
         field, _, side = name.rpartition("_")
-        result[name] = {"r": r, "s": s}[side][field] if field else r[name]
+        result[name] = {"r": r, "s": s}[side][field] if field else both[name]
     return result
 
 
