@@ -37,7 +37,7 @@ class Reorder(Part):
     i, o
         Results and punctuations.
     busy
-        Something is inside.
+        A punctuation is inside, and what it covers. Results that none has covered yet do not count.
     """
 
     def __init__(self, pairing: Pairing, *, arrivals: int, most: int):
@@ -103,6 +103,8 @@ class Reorder(Part):
         m.d.sync += [given.eq(gives), given_order.eq(at)]
         m.d.comb += [
             read.addr.eq(Cat(at[:width], index)),
+            # Behind the last result of an arrival there may be no place; and a punctuation shows what was read last.
+            read.en.eq(~passes_on),
             *(out.i.p[field].eq(read.data[field]) for field in fields),
             out.i.p.order.eq(Mux(given, given_order, target)),
             out.i.p.mark.eq(~given),
