@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 
 from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.core import Pace
-from streamjoin.hdl.merger import MERGERS
+from streamjoin.hdl.gate import Gate
+from streamjoin.hdl.hash_shelf import HashShelf
+from streamjoin.hdl.merger import MERGERS, PunctuatedMerger
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.nested_loop_core import NestedLoopCore
 from streamjoin.hdl.pairing import Pairing
@@ -17,8 +19,11 @@ from streamjoin.hdl.parallel_core import ParallelCore
 from streamjoin.hdl.parameters import JoinParameters
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import Design
+from streamjoin.hdl.reorder import Reorder
+from streamjoin.hdl.ring import Ring
 from streamjoin.hdl.segment import SEGMENTS
 from streamjoin.hdl.sequential_core import SequentialCore
+from streamjoin.hdl.shelf import Shelf
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.bundle import Bundle
 from streamjoin.sim.cocotb_runner import BenchReport, run_bench
@@ -48,6 +53,14 @@ def _merging_trees() -> Iterator[Case]:
             yield f"{_SHORT[merger]}{leaves}", tree, {"leaves": leaves, "merger": merger}
 
 
+def _punctuated() -> Iterator[Case]:
+    item = data.StructLayout({"number": 12, "leaf": 4, "mark": 1})
+    for depth in (2, 5):
+        yield f"merger{depth}", PunctuatedMerger(item, depth), {"leaves": 2}
+    for leaves in (1, 2, 3, 5, 8):
+        yield f"tree{leaves}", MergingTree(item, leaves, depth=2), {"leaves": leaves}
+
+
 def _control_trees() -> Iterator[Case]:
     for leaves, radix in ((1, 2), (4, 4), (5, 2), (17, 4)):
         settings = {"leaves": leaves, "depth": tree_depth(leaves, radix)}
@@ -61,7 +74,37 @@ def _segments() -> Iterator[Case]:
             yield f"{_SHORT[storage]}{length}", kind(_pairing(), length), {"length": length}
 
 
+def _shelves() -> Iterator[Case]:
+    for lanes, rows in ((1, 1), (1, 3), (2, 5), (3, 2), (4, 1)):
+        settings = {"lanes": lanes, "rows": rows, "latency": Shelf.LATENCY}
+        yield f"r{rows}by{lanes}", Shelf(_pairing().tuple, Ring(lanes, rows)), settings
+
+
+def _hash_shelves() -> Iterator[Case]:
+    for rows, buckets in ((1, 1), (2, 4), (3, 2), (4, 1), (5, 8), (8, 16)):
+        settings = {"rows": rows, "buckets": buckets}
+        yield f"r{rows}in{buckets}", HashShelf(_pairing().tuple, Ring(1, rows), buckets), settings
+
+
+def _reorders() -> Iterator[Case]:
+    for arrivals, most in ((2, 1), (4, 3), (8, 1), (8, 6)):
+        settings = {"arrivals": arrivals, "most": most}
+        yield f"n{arrivals}by{most}", Reorder(_pairing(numbered=True), **settings), settings
+
+
 def _gates() -> Iterator[Case]:
+    for name, windows, on_full, span, longest_wait in (
+        ("stalls", (5, 3), "stall", None, 20),
+        ("drops", (1, 4), "drop", None, 7),
+        ("impatient", (2, 2), "drop", None, 0),
+        ("timed", (3, 6), "drop", 9, 12),
+    ):
+        pairing = _pairing(span=span)
+        settings = {"windows": windows, "on_full": on_full, "start": 3, "settle": 5, "longest_wait": longest_wait}
+        yield name, Gate(pairing, **settings), {**settings, "span": span}
+
+
+def _admissions() -> Iterator[Case]:
     for name, pace, on_full, drain_stream, drain_steps, glance in (
         ("fast", Pace(1, 1, 1), "stall", "r", 4, None),
         ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None),
@@ -93,8 +136,8 @@ def _cores() -> Iterator[Case]:
             yield f"{kind}{segment_r}", core, {**segments, **settings}
 
 
-def _pairing(predicate: str = "equi") -> Pairing:
-    return Pairing(parse_predicate(predicate), key_width=8, payload_width=12)
+def _pairing(predicate: str = "equi", **kind) -> Pairing:
+    return Pairing(parse_predicate(predicate), key_width=8, payload_width=12, **kind)
 
 
 #: The cases of each bench.
@@ -102,9 +145,14 @@ COMPONENT_BENCHES: dict[str, Callable[[], Iterator[Case]]] = {
     "queue": _queues,
     "merger": _mergers,
     "merging_tree": _merging_trees,
+    "punctuations": _punctuated,
     "control_tree": _control_trees,
     "segment": _segments,
-    "admission": _gates,
+    "shelf": _shelves,
+    "hash_shelf": _hash_shelves,
+    "reorder": _reorders,
+    "gate": _gates,
+    "admission": _admissions,
     "core": _cores,
 }
 

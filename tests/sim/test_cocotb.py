@@ -13,7 +13,8 @@ from streamjoin.sim.toolchain import ToolError
 
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.
-ONLY_VERILATOR = {"core", "merging_tree", "sequential", "nested-loop"}
+ONLY_VERILATOR = {"core", "merging_tree", "punctuations", "gate", "sequential", "nested-loop", "async-drop"}
+ONLY_VERILATOR |= {"hash", "punctuation", "ordered-drop"}
 SMALL = {"key_width": 8, "payload_width": 12}
 DESIGNS = {
     "parallel": ("handshake", {"cores": 4, "window_r": 6, "window_s": 4}),
@@ -24,6 +25,22 @@ DESIGNS = {
     "sequential": (
         "handshake",
         {"cores": 2, "window_r": 9, "window_s": 12, "scan": "sequential", "storage": "memory", "merger": "three-state"},
+    ),
+    "async": ("handshake-async", {"cores": 3, "window_r": 6, "window_s": 4}),
+    "async-drop": (
+        "handshake-async",
+        {"cores": 2, "window": 5, "span": 20, "on_full": "drop", "predicate": "band:1", "lanes": 2, "core_queue": 1},
+    ),
+    "hash": ("llhj", {"cores": 3, "window_r": 6, "window_s": 4, "index": "hash"}),
+    "punctuation": (
+        "llhj",
+        {"cores": 2, "window": 3, "span": 20, "on_full": "drop", "predicate": "band:1", "lanes": 2, "punctuation": 3},
+    ),
+    "ordered": ("llhj", {"cores": 2, "window_r": 3, "window_s": 4, "ordered": "true", "outstanding": 8}),
+    "ordered-drop": (
+        "llhj",
+        {"cores": 3, "window": 2, "on_full": "drop", "ordered": "true", "outstanding": 8, "punctuation": 9}
+        | {"index": "hash", "buckets": 1, "comparators": "apart"},
     ),
     "nested-loop": ("nested-loop", {"window_r": 9, "window_s": 7, "predicate": "band2:1,2"}),
     "nested-loop-drop": ("nested-loop", {"window": 4, "span": 9, "on_full": "drop", "predicate": "lt"}),

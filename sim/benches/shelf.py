@@ -1,0 +1,153 @@
+"""Bench of the shelf, against a list of what was stored: walks and fetches in every cycle in which they may begin."""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+import cocotb
+
+from streamjoin.sim.benches.dut import CASES, Dut
+from streamjoin.sim.benches.pairs import Tuple
+from streamjoin.sim.benches.streams import STALLS
+
+
+@dataclass
+class Row:
+    """What a walk has to show in one cycle: the tuple that it is for, and one that rests for each lane that counts."""
+
+    probe: Tuple = field(default_factory=dict)
+    resting: dict[int, Tuple] = field(default_factory=dict)
+
+    @property
+    def mask(self) -> int:
+        return sum(1 << lane for lane in self.resting)
+
+
+class Model:
+    """The model, compared with the shelf in every cycle; it also decides what to store, to walk along and to fetch.
+
+    Attributes
+    ----------
+    walks, fetches
+        How many have begun.
+    """
+
+    def __init__(self, dut: Dut, go: str, *, lanes: int, rows: int, latency: int, fetching: float):
+        self._dut = dut
+        self._go = STALLS[go]()
+        self._lanes, self._rows, self._latency = lanes, rows, latency
+        self._share_of_fetches = fetching
+        self._tuples: list[Tuple] = []  # all that were ever stored
+        self._oldest = 0  # of those that count
+        self._walk: deque[Row] = deque()
+        self._shown = deque([Row()] * latency)
+        self._fetched: deque[Tuple | None] = deque([None] * (latency + 1))
+        self._step = False
+        self._begins: deque[Row] | None = None
+        self._stores: Tuple | None = None
+        self._wants: Tuple | None = None
+        self.walks = self.fetches = 0
+        dut.attach(self)
+
+    def _place(self, number: int) -> dict[str, int]:
+        return {"lane": number % self._lanes, "row": number // self._lanes % (2 * self._rows)}
+
+    def drive(self) -> None:
+        go = next(self._go)
+        self._step = bool(self._walk) and go and self._fetched[-1] is None
+        self._begins = self._stores = self._wants = None
+        self._dut["go"] = go
+        self._dut["tuple"] = tuple_ = {"key": random.getrandbits(8), "payload": len(self._tuples) % (1 << 12)}
+        if self._ready:
+            action = random.choice(("begin", "store", "store", "rest"))
+            if action == "begin":
+                self._begin(tuple_)
+            elif action == "store" and self._has_room():
+                self._stores = tuple_
+        self._dut["begin"] = self._begins is not None
+        self._dut["store"] = self._stores is not None
+        if self._oldest < len(self._tuples) and random.random() < self._share_of_fetches:
+            wanted = random.randrange(self._oldest, len(self._tuples))
+            self._wants = self._tuples[wanted]
+            self._dut["wanted"] = self._place(wanted)
+            self.fetches += 1
+        self._dut["fetch"] = self._wants is not None
+
+    @property
+    def _ready(self) -> bool:
+        return not self._walk or (self._step and len(self._walk) == 1)
+
+    def _has_room(self) -> bool:
+        """Whether nothing that counts would be overwritten, or that a walk reads in this very cycle."""
+        reads = self._step and len(self._tuples) % self._lanes in self._walk[0].resting
+        return len(self._tuples) - self._oldest < self._lanes * self._rows and not reads
+
+    def _begin(self, probe: Tuple) -> None:
+        """Along all that counts, or some of it."""
+        first, end = self._oldest, len(self._tuples)
+        if random.random() < 0.5:
+            first, end = sorted(random.choices(range(first, end + 1), k=2))
+        rows: dict[int, Row] = {}
+        for number in range(first, end):
+            rows.setdefault(number // self._lanes, Row(probe)).resting[number % self._lanes] = self._tuples[number]
+        self._begins = deque(rows.values())
+        self._dut["first"], self._dut["end"] = self._place(first), self._place(end)
+        self.walks += 1
+
+    def sample(self) -> None:
+        dut = self._dut
+        assert dut.decode("free", dut["free"]) == self._place(len(self._tuples)), "a wrong place is free"
+        assert dut["walking"] == bool(self._walk), "walking is wrong"
+        assert dut["ready"] == self._ready, "ready is wrong"
+        coming = any(row.mask for row in self._shown) or any(self._fetched)
+        assert dut["busy"] == (coming or bool(self._walk)), "busy is wrong"
+        self._check_row(self._shown.popleft())
+        self._check_fetched(self._fetched.popleft())
+
+        self._shown.append(self._walk.popleft() if self._step else Row())
+        self._fetched.append(self._wants)
+        if self._begins is not None:
+            self._walk = self._begins
+        if self._stores is not None:
+            self._tuples.append(self._stores)
+        # What a fetch is after stays.
+        if not any(list(self._fetched)[-2:]) and random.random() < 0.5:
+            self._oldest = random.randint(self._oldest, len(self._tuples))
+
+    def _check_row(self, row: Row) -> None:
+        dut = self._dut
+        assert dut["mask"] == row.mask, f"the mask is {dut['mask']:b}, should be {row.mask:b}"
+        for lane, tuple_ in row.resting.items():
+            port = f"resting__{lane}"
+            assert dut.decode(port, dut[port]) == tuple_, f"a wrong tuple in lane {lane}"
+            assert dut.decode("probe", dut["probe"]) == row.probe, "not the tuple that the walk was for"
+
+    def _check_fetched(self, tuple_: Tuple | None) -> None:
+        dut = self._dut
+        assert dut["fetched"] == (tuple_ is not None), "fetched is wrong"
+        if tuple_ is not None:
+            assert dut.decode("picked", dut["picked"]) == tuple_, "not the tuple that was wanted"
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES), go=list(STALLS), fetching=[0.0, 0.2, 0.8])
+async def shows_exactly_what_rests(top, case, go, fetching):
+    dut = Dut(top, case)
+    await dut.reset()
+    model = Model(dut, go, **CASES[case], fetching=fetching)
+    await dut.cycles(300)
+    assert model.walks > 5, "hardly a walk has begun"
+    assert (model.fetches > 5) == (fetching > 0)
+
+
+@cocotb.test
+@cocotb.parametrize(case=list(CASES))
+async def is_empty_after_a_reset(top, case):
+    dut = Dut(top, case)
+    for cycles in (1, 2, 5, 17, 40):
+        await dut.reset(cycles=1)
+        Model(dut, "random", **CASES[case], fetching=0.2)
+        await dut.cycles(cycles)
+    await dut.reset(cycles=1)
+    Model(dut, "none", **CASES[case], fetching=0.2)
+    await dut.cycles(100)
