@@ -65,7 +65,7 @@ STALLS = st.one_of(
     st.builds(
         Stalls,
         probability=st.sampled_from((0.1, 0.5, 0.9)),
-        burst=st.sampled_from((1.0, 10.0)),
+        burst=st.sampled_from((1.0, 10.0, 1000.0)),
         seed=st.integers(0, 2**16),
     ),
     st.lists(st.booleans(), min_size=1, max_size=6)
