@@ -35,7 +35,7 @@ class Shelf(Part):
     walking, go
         A row is to be shown; it may be.
     hold
-        The tuple of the last walk is still needed as ``probe``.
+        The tuple of the last walk is still needed as ``probe``, in cycles without ``go``.
     ready
         It is not, and no walk goes on beyond this cycle: another one may begin, or a tuple be stored.
     fetch, wanted

@@ -19,6 +19,7 @@ class Model:
         self._dut, self._rows = dut, rows
         self._go = STALLS[go]()
         self._goes_on = go == "none"
+        self._holds = 0  # cycles for which the tuple of a walk is still needed
         self._tuples: list[Tuple] = []
         self._oldest = 0
         self._shown: list[tuple[Tuple, Tuple]] = []
@@ -26,10 +27,12 @@ class Model:
         dut.attach(self)
 
     def drive(self) -> None:
-        self._dut["go"] = next(self._go)
+        self._dut["go"], self._dut["hold"] = next(self._go) and not self._holds, self._holds > 0
 
     def sample(self) -> None:
         dut = self._dut
+        assert not (dut["hold"] and dut["ready"]), "ready although a tuple is still needed"
+        self._holds = max(0, self._holds - 1)
         if dut["mask"]:
             pair = (dut.decode(port, dut[port]) for port in ("probe", "resting__0"))
             self._shown.append(tuple(pair))
@@ -58,7 +61,9 @@ class Model:
         probe = {"key": key, "payload": random.randrange(_PAYLOADS)}
         self._dut["first"], self._dut["end"] = self._place(first), self._place(end)
         self._shown.clear()
-        cycles = await self._ask("begin", probe)
+        holds = random.choice((0, 0, 9))
+        cycles = await self._ask("begin", probe, holds)
+        assert self._dut.decode("probe", self._dut["probe"]) == probe, "not the tuple of the walk"
         assert not self._dut["busy"], "busy after the walk"
         probes, shown = ([pair[n] for pair in self._shown] for n in (0, 1))
         assert all(seen == probe for seen in probes), "not the tuple that the walk was for"
@@ -68,7 +73,7 @@ class Model:
         assert all(tuple_ in counting for tuple_ in shown), "a tuple was shown that does not count"
         same = [tuple_ for tuple_ in reversed(counting) if tuple_["key"] == key]
         assert [tuple_ for tuple_ in shown if tuple_["key"] == key] == same, "a tuple of the key is missing"
-        if self._goes_on:
+        if self._goes_on and not holds:
             least, most = 4 + 2 * len(shown), 4 + 2 * (len(self._tuples) - first)
             assert least <= cycles <= most, f"a walk along {len(counting)} tuples took {cycles} cycles"
 
@@ -99,13 +104,14 @@ class Model:
     def _place(self, number: int) -> dict[str, int]:
         return {"lane": 0, "row": number % (2 * self._rows)}
 
-    async def _ask(self, what: str, tuple_: Tuple) -> int:
+    async def _ask(self, what: str, tuple_: Tuple, holds: int = 0) -> int:
         """How many cycles it took."""
         dut = self._dut
         assert dut["ready"], "not ready"
         dut["tuple"], dut[what] = tuple_, 1
         await dut.cycle()
         dut[what], before = 0, dut.cycle_number
+        self._holds = holds
         await dut.until(lambda: dut["ready"], within=100 * (self._rows + 4))
         return dut.cycle_number - before + 1
 

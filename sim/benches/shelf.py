@@ -13,7 +13,7 @@ from streamjoin.sim.benches.streams import STALLS
 
 @dataclass
 class Row:
-    """What a walk has to show in one cycle: the tuple that it is for, and one that rests for each lane that counts."""
+    """What is to be shown in one cycle: the tuple of a walk, if it counts, and one that rests for each lane that does."""
 
     probe: Tuple = field(default_factory=dict)
     resting: dict[int, Tuple] = field(default_factory=dict)
@@ -42,7 +42,9 @@ class Model:
         self._walk: deque[Row] = deque()
         self._shown = deque([Row()] * latency)
         self._fetched: deque[Tuple | None] = deque([None] * (latency + 1))
-        self._step = False
+        self._step = self._hold = False
+        self._holds = 0  # cycles for which the tuple of the last walk is still needed
+        self._probe: Tuple = {}
         self._begins: deque[Row] | None = None
         self._stores: Tuple | None = None
         self._wants: Tuple | None = None
@@ -53,10 +55,11 @@ class Model:
         return {"lane": number % self._lanes, "row": number // self._lanes % (2 * self._rows)}
 
     def drive(self) -> None:
-        go = next(self._go)
+        self._hold = self._holds > 0
+        go = next(self._go) and not self._hold
         self._step = bool(self._walk) and go and self._fetched[-1] is None
         self._begins = self._stores = self._wants = None
-        self._dut["go"] = go
+        self._dut["go"], self._dut["hold"] = go, self._hold
         self._dut["tuple"] = tuple_ = {"key": random.getrandbits(8), "payload": len(self._tuples) % (1 << 12)}
         if self._ready:
             action = random.choice(("begin", "store", "store", "rest"))
@@ -75,7 +78,7 @@ class Model:
 
     @property
     def _ready(self) -> bool:
-        return not self._walk or (self._step and len(self._walk) == 1)
+        return not self._hold and (not self._walk or (self._step and len(self._walk) == 1))
 
     def _has_room(self) -> bool:
         """Whether nothing that counts would be overwritten, or that a walk reads in this very cycle."""
@@ -90,7 +93,7 @@ class Model:
         rows: dict[int, Row] = {}
         for number in range(first, end):
             rows.setdefault(number // self._lanes, Row(probe)).resting[number % self._lanes] = self._tuples[number]
-        self._begins = deque(rows.values())
+        self._begins, self._probe = deque(rows.values()), probe
         self._dut["first"], self._dut["end"] = self._place(first), self._place(end)
         self.walks += 1
 
@@ -104,10 +107,12 @@ class Model:
         self._check_row(self._shown.popleft())
         self._check_fetched(self._fetched.popleft())
 
-        self._shown.append(self._walk.popleft() if self._step else Row())
+        self._shown.append(self._walk.popleft() if self._step else Row(self._probe if self._hold else {}))
         self._fetched.append(self._wants)
+        self._holds = max(0, self._holds - 1)
         if self._begins is not None:
             self._walk = self._begins
+            self._holds = random.choice((0, 0, 0, 1, 5))
         if self._stores is not None:
             self._tuples.append(self._stores)
         # What a fetch is after stays.
@@ -120,6 +125,7 @@ class Model:
         for lane, tuple_ in row.resting.items():
             port = f"resting__{lane}"
             assert dut.decode(port, dut[port]) == tuple_, f"a wrong tuple in lane {lane}"
+        if row.probe:
             assert dut.decode("probe", dut["probe"]) == row.probe, "not the tuple that the walk was for"
 
     def _check_fetched(self, tuple_: Tuple | None) -> None:
