@@ -13,7 +13,7 @@ from streamjoin.sim.benches.streams import STALLS
 
 @dataclass
 class Row:
-    """What is to be shown in one cycle: the tuple of a walk, if it counts, and one that rests for each lane that does."""
+    """What is to be shown in one cycle: the tuple of a walk, if it counts, and what rests in each lane that does."""
 
     probe: Tuple = field(default_factory=dict)
     resting: dict[int, Tuple] = field(default_factory=dict)
