@@ -29,7 +29,8 @@ def place_and_route(
     an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
-    rows = target.ram_rows if crowded else ()
+    has_rams = any(kind in netlist.cells for kind in target.brams)
+    rows = target.ram_rows if crowded and has_rams else ()
     effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
