@@ -74,8 +74,8 @@ class WindowManager(Part):
         self._on_full = on_full
         #: Cycles without an arrival after which no more seem to come.
         self._lull = max(63, 4 * pace.both)
-        # Besides, a tuple takes a few cycles in each core, and so does a punctuation behind it.
-        self._delays = {"start": start, "settle": settle, "longest_wait": self._lull + 8 * expedition.cores}
+        # Besides, a tuple takes a few cycles in each core, and so do two punctuations, one behind the other.
+        self._delays = {"start": start, "settle": settle, "longest_wait": self._lull + 16 * expedition.cores}
         pairing = expedition.pairing
         super().__init__(
             {

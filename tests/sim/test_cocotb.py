@@ -36,10 +36,10 @@ DESIGNS = {
         "llhj",
         {"cores": 2, "window": 3, "span": 20, "on_full": "drop", "predicate": "band:1", "lanes": 2, "punctuation": 3},
     ),
-    "ordered": ("llhj", {"cores": 2, "window_r": 3, "window_s": 4, "ordered": "true", "outstanding": 8}),
+    "ordered": ("llhj", {"cores": 2, "window_r": 3, "window_s": 4, "ordered": "true", "outstanding": 32}),
     "ordered-drop": (
         "llhj",
-        {"cores": 3, "window": 2, "on_full": "drop", "ordered": "true", "outstanding": 8, "punctuation": 9}
+        {"cores": 2, "window": 2, "on_full": "drop", "ordered": "true", "outstanding": 8, "punctuation": 9}
         | {"index": "hash", "buckets": 1, "comparators": "apart"},
     ),
     "nested-loop": ("nested-loop", {"window_r": 9, "window_s": 7, "predicate": "band2:1,2"}),
