@@ -113,7 +113,9 @@ def sweep_and_stop(folder, how):
     command = [sys.executable, "-m", "streamjoin.cli.main", *words]
     points = folder / "out" / "points"
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=folder, start_new_session=True, **pipes) as process:
+    # A shell that puts the tests in the background has them, and all that they start, ignore interrupts.
+    heed = {"start_new_session": True, "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    with subprocess.Popen(command, cwd=folder, **heed, **pipes) as process:
         deadline = time.monotonic() + 120
         while len(list(points.glob("[!.]*.json"))) < 2:
             assert process.poll() is None
