@@ -128,6 +128,8 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
     values = [metric.of(row) for row in rows]
     if metric.name == "fmax" and _is_figure_18(rows) and not any(map(metric.is_estimate, rows)):
         axes.axhline(PAPER_CLOCK, color=style.FAINT, linewidth=5, zorder=1, gid=tips.name("paper 000, figure 18"))
+        under = {"xytext": (4, -6), "textcoords": "offset points", "va": "top", "xycoords": ("axes fraction", "data")}
+        axes.annotate("Virtex-6 in paper 000", (0, PAPER_CLOCK), color=style.MUTED, fontsize=8, **under)
         values.append(PAPER_CLOCK)
     if metric.name == "tuples_per_cycle":
         values.append(2)
