@@ -93,12 +93,14 @@ class ExpeditionCore(Part):
         aloft = Signal(range(self._flight + 1))
         take_left, take_right = Signal(), Signal()
         # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
-        from_the_right = Signal()
-        m.d.sync += from_the_right.eq(Mux(from_the_right, ~from_left.o.valid, from_right.o.valid))
+        # Two bits say so, each the other's opposite: one decides, the other, which is far-flung, selects the data.
+        turn_right, from_the_left = Signal(), Signal(init=1)
+        next_right = Mux(turn_right, ~from_left.o.valid, from_right.o.valid)
+        m.d.sync += [turn_right.eq(next_right), from_the_left.eq(~next_right)]
         m.d.comb += [
-            take_left.eq(~from_the_right & from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
+            take_left.eq(~turn_right & from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
             take_right.eq(
-                from_the_right
+                turn_right
                 & from_right.o.valid
                 & self.to_left.room
                 & have_room
@@ -114,8 +116,8 @@ class ExpeditionCore(Part):
         m.d.comb += [
             self.to_right.valid.eq((take_left & ~left.acknowledges) | (take_right & acknowledges)),
             onward.eq(left),
-            onward.acknowledges.eq(from_the_right),
-            onward.valid.eq(left.valid & ~from_the_right),
+            onward.acknowledges.eq(~from_the_left),
+            onward.valid.eq(left.valid & from_the_left),
             onward.fresh.eq(left.fresh & ~at_home["r"]),
             onward.hops.eq(closer(left.hops)),
             onward.expired.hops.eq(closer(left.expired.hops)),
@@ -137,12 +139,12 @@ class ExpeditionCore(Part):
         end_r = expedition.here("r", ended, rightward=False)
         for scanner in (resting_r, resting_s):
             m.d.comb += [
-                scanner.job.is_s.eq(from_the_right),
-                scanner.job.scan.eq(Mux(from_the_right, right.valid, left.valid)),
-                scanner.job.store.eq(Mux(from_the_right, at_home["s"], at_home["r"])),
-                scanner.job.fly.eq(from_the_right & flies),
-                scanner.job.land.eq(~from_the_right & left.acknowledges),
-                scanner.job.tuple.eq(Mux(from_the_right, right.tuple.as_value(), left.tuple.as_value())),
+                scanner.job.is_s.eq(~from_the_left),
+                scanner.job.scan.eq(Mux(from_the_left, left.valid, right.valid)),
+                scanner.job.store.eq(Mux(from_the_left, at_home["r"], at_home["s"])),
+                scanner.job.fly.eq(~from_the_left & flies),
+                scanner.job.land.eq(from_the_left & left.acknowledges),
+                scanner.job.tuple.eq(Mux(from_the_left, left.tuple.as_value(), right.tuple.as_value())),
             ]
         m.d.comb += [
             resting_r.job.first.eq(first_r),
@@ -154,7 +156,7 @@ class ExpeditionCore(Part):
             resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
         ]
         if expedition.pairing.numbered:
-            punctuates = ~from_the_right & left.punctuates
+            punctuates = from_the_left & left.punctuates
             m.d.comb += onward.punctuates.eq(punctuates)
             for scanner in (resting_r, resting_s):
                 m.d.comb += scanner.job.punctuates.eq(punctuates)

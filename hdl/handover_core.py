@@ -85,21 +85,23 @@ class HandoverCore(Part):
         have_room = resting_r.room & resting_s.room
         take_left, take_right = Signal(), Signal()
         # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
-        from_the_right = Signal()
-        m.d.sync += from_the_right.eq(Mux(from_the_right, ~from_left.o.valid, from_right.o.valid))
+        # Two bits say so, each the other's opposite: one decides, the other, which is far-flung, selects the data.
+        turn_right, from_the_left = Signal(), Signal(init=1)
+        next_right = Mux(turn_right, ~from_left.o.valid, from_right.o.valid)
+        m.d.sync += [turn_right.eq(next_right), from_the_left.eq(~next_right)]
         waits_left = self._absent(m, "s", take_right & right.enters, take_left & left.removes) & left.removes
         waits_right = self._absent(m, "r", take_left & left.enters, take_right & right.removes) & right.removes
         m.d.comb += [
-            take_left.eq(~from_the_right & from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
-            take_right.eq(from_the_right & from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
+            take_left.eq(~turn_right & from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
+            take_right.eq(turn_right & from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
             from_left.o.ready.eq(take_left),
             from_right.o.ready.eq(take_right),
             resting_r.push.eq(take_right | (take_left & left.enters)),
             resting_s.push.eq(take_left | (take_right & right.enters)),
         ]
         for resting, comes, probing, newcomer in (
-            (resting_r, left, from_the_right, right),
-            (resting_s, right, ~from_the_right, left),
+            (resting_r, left, ~from_the_left, right),
+            (resting_s, right, from_the_left, left),
         ):
             m.d.comb += [
                 resting.job.rests.eq(~probing),

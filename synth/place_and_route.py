@@ -1,6 +1,7 @@
 """Place and route with nextpnr: one run for each seed, side by side, each kept once it is finished."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -10,6 +11,10 @@ from streamjoin.synth import tools
 from streamjoin.synth.floorplan import RamRows, pin_rams
 from streamjoin.synth.netlist import Netlist
 from streamjoin.synth.targets import CONSTRAINTS, Target
+
+#: A router that still rips up after so many rounds does so for ever; those that came to an end took up to 229.
+_PATIENCE = 400
+_ROUND = re.compile(rb"iter=(\d+) wires=")
 
 
 def place_and_route(
@@ -25,6 +30,7 @@ def place_and_route(
 
     A ``crowded`` device is one that the design leaves little room on: targets may have arguments for that, and places
     for block RAM (:mod:`streamjoin.synth.floorplan`).
+    A run that insists on its goal without end is done again without ``target.insistence``.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
@@ -67,10 +73,25 @@ def _report(
         # Names without folders: a tool of YoWASP sees the folder it runs in, but has a /tmp of its own.
         files = ["--json", "netlist.json", "--report", "report.json", "--log", "nextpnr.log"]
         placed = [option.replace(CONSTRAINTS, "constraints") for option in options]
-        children.run([program, "--quiet", *files, *placed], folder=folder)
+        command = [program, "--quiet", *files, *placed]
+        try:
+            children.run(command, folder=folder, is_hopeless=lambda: _rounds(folder / "nextpnr.log") > _PATIENCE)
+        except tools.HopelessError:
+            children.run([word for word in command if word not in target.insistence], folder=folder)
         (folder / "netlist.json").unlink()
 
     key = cache.key_of(
         "route", netlist.hash, tools.router_version(program), target.constraints, *options, *sum(rows, ())
     )
     return json.loads((cache.entry(key, build) / "report.json").read_text())
+
+
+def _rounds(log: Path) -> int:
+    """How many times the router has gone over all nets so far."""
+    try:
+        with log.open("rb") as text:
+            text.seek(max(0, log.stat().st_size - 4096))
+            rounds = _ROUND.findall(text.read())
+    except FileNotFoundError:
+        return 0
+    return int(rounds[-1]) if rounds else 0

@@ -35,6 +35,8 @@ class Target:
         The nextpnr for the family (``ecp5`` for ``nextpnr-ecp5``) and its arguments; empty without place and route.
     crowded
         Further arguments for designs that take more than a fifth of what the device has of anything.
+    insistence
+        Those arguments that make the router go on until it meets the goal.
     ram_rows
         Where it has block RAM, for a floorplan of such designs.
     goal_mhz
@@ -65,6 +67,7 @@ class Target:
     frame: tuple[str, ...] = ()
     router: tuple[str, ...] = ()
     crowded: tuple[str, ...] = ()
+    insistence: tuple[str, ...] = ()
     ram_rows: RamRows = ()
     goal_mhz: int = 200
     constraints: str = ""
@@ -102,7 +105,8 @@ def _ecp5(
         # their block RAM in fixed places, for 190.
         crowded=("--placer", "static"),
         ram_rows=tuple(tuple(f"X{x + 2 * n}/Y{y}/EBR{n}" for x in ram_groups for n in range(4)) for y in ram_rows),
-        # Rip-up goes on until all paths meet the goal, and for most of an hour where some never do.
+        # Rip-up goes on until all paths meet the goal, or for ever.
+        insistence=("--tmg-ripup",),
         goal_mhz=170,
         capacity={"luts": luts, "ffs": luts, "brams": brams},
     )

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from streamjoin.sim.toolchain import ToolError
 from streamjoin.synth.targets import Target
 from streamjoin.synth.yosys_process import LOG
 
+_GLANCE = 2  # seconds between two looks at what a tool is about
 _VERSION = re.compile(r"Version (?:nextpnr-)?([^\s)]+)")
 
 
@@ -86,8 +87,15 @@ class Children:
     def __exit__(self, *_) -> None:
         self.stop()
 
-    def run(self, command: Sequence[str | Path], *, folder: Path | None = None, tool: str = "") -> str:
-        """As the function :func:`run`."""
+    def run(
+        self,
+        command: Sequence[str | Path],
+        *,
+        folder: Path | None = None,
+        tool: str = "",
+        is_hopeless: Callable[[], bool] | None = None,
+    ) -> str:
+        """As the function :func:`run`; :exc:`HopelessError` once ``is_hopeless``, asked now and then, says yes."""
         tool = tool or Path(command[0]).name
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with self._lock:
@@ -98,10 +106,20 @@ class Children:
             except OSError as error:
                 raise ToolError(f"{tool} could not be started: {error.strerror}") from error
             self._running.add(child)
+        gave_up = False
         with child:
-            output, _ = child.communicate()
+            while True:
+                try:
+                    output, _ = child.communicate(timeout=_GLANCE if is_hopeless else None)
+                    break
+                except subprocess.TimeoutExpired:
+                    if not gave_up and is_hopeless():
+                        child.kill()
+                        gave_up = True
         with self._lock:
             self._running.discard(child)
+        if gave_up:
+            raise HopelessError(f"{tool} made no more progress")
         if child.returncode:
             raise ToolRunError(tool, output, _ending(child.returncode))
         return output
@@ -112,6 +130,10 @@ class Children:
             self._stopped = True
             for child in self._running:
                 child.kill()
+
+
+class HopelessError(ToolError):
+    """A tool was ended because it would not have come to an end."""
 
 
 class ToolRunError(ToolError):
