@@ -17,6 +17,9 @@ class Expedition:
     ring. A *mark* says how many tuples of a stream are meant, as a place and how many cores away from the message the
     next one has its home: cores on one side of that one are a place ahead. So cores need not know which they are.
 
+    A message with ``valid`` brings a tuple on its expedition. It is ``fresh`` until it has come home, where it
+    ``arrives`` with no more hops to go.
+
     A message to the right may punctuate instead of bringing a tuple: its tuple's ``order`` is then how many arrivals
     all cores have handled.
 
@@ -48,7 +51,7 @@ class Expedition:
             side: data.StructLayout({"place": ring.place, "hops": range(cores + 1)})
             for side, ring in self.rings.items()
         }
-        tuples = {"valid": 1, "fresh": 1, "hops": range(cores), "tuple": pairing.tuple}
+        tuples = {"valid": 1, "fresh": 1, "hops": range(cores), "arrives": 1, "tuple": pairing.tuple}
         self.rightward = data.StructLayout(
             {
                 **tuples,
@@ -99,7 +102,10 @@ class Expedition:
         return Shelf(shape, ring) if self.buckets is None else HashShelf(shape, ring, self.buckets)
 
     def channel(self, layout) -> wiring.Signature:
-        """From a core to its neighbour: a message is there when ``valid`` is up, which needs ``room`` in that cycle."""
+        """From a core to its neighbour: a message is there when ``valid`` is up.
+
+        It was decided on when ``room`` was up, one cycle ago, by the driver two.
+        """
         return wiring.Signature({"message": Out(layout), "valid": Out(1), "room": In(1)})
 
 

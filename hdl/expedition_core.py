@@ -8,6 +8,10 @@ from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.scan_join import ScanJoin
 from streamjoin.hdl.scanner import Scanner
+from streamjoin.hdl.turns import take_turns
+
+#: What a neighbour has decided to send, and what is in its register, when it hears that there is no more room.
+_LATE = 2
 
 
 class ExpeditionCore(Part):
@@ -77,39 +81,34 @@ class ExpeditionCore(Part):
     def elaborate(self, platform):
         m = Module()
         expedition = self._expedition
-        m.submodules.left = from_left = Queue(expedition.rightward, self._link_queue)
-        m.submodules.right = from_right = Queue(expedition.leftward, self._link_queue)
+        m.submodules.left = from_left = Queue(expedition.rightward, self._link_queue + _LATE, margin=_LATE)
+        m.submodules.right = from_right = Queue(expedition.leftward, self._link_queue + _LATE, margin=_LATE)
         for channel, queue in ((self.from_left, from_left), (self.from_right, from_right)):
-            m.d.comb += [queue.i.p.eq(channel.message), queue.i.valid.eq(channel.valid), channel.room.eq(queue.i.ready)]
+            m.d.comb += [
+                queue.i.p.eq(channel.message),
+                queue.i.valid.eq(channel.valid),
+                channel.room.eq(~queue.almost_full),
+            ]
         m.submodules.resting_r = resting_r = self._scanner("r")
         m.submodules.resting_s = resting_s = self._scanner("s")
         have_room = resting_r.room & resting_s.room
 
         left, right = from_left.o.p, from_right.o.p
-        at_home = {"r": left.valid & left.fresh & (left.hops == 0), "s": right.valid & right.fresh & (right.hops == 0)}
-        flies = right.valid & right.fresh & (right.hops != 0)
+        at_home = {"r": left.fresh & left.arrives, "s": right.fresh & right.arrives}
+        flies = right.fresh & ~right.arrives
         # Whoever sent us a fresh S keeps it in flight; to the right of the last core there is nobody.
-        acknowledges = right.valid & right.fresh & (not self._last)
+        acknowledges = right.fresh & (not self._last)
         aloft = Signal(range(self._flight + 1))
-        take_left, take_right = Signal(), Signal()
-        # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
-        # Two bits say so, each the other's opposite: one decides, the other, which is far-flung, selects the data.
-        turn_right, from_the_left = Signal(), Signal(init=1)
-        next_right = Mux(turn_right, ~from_left.o.valid, from_right.o.valid)
-        m.d.sync += [turn_right.eq(next_right), from_the_left.eq(~next_right)]
-        m.d.comb += [
-            take_left.eq(~turn_right & from_left.o.valid & (left.acknowledges | self.to_right.room) & have_room),
-            take_right.eq(
-                turn_right
-                & from_right.o.valid
-                & self.to_left.room
-                & have_room
-                & (~acknowledges | self.to_right.room)
-                & (~flies | (aloft != self._flight))
-            ),
-            from_left.o.ready.eq(take_left),
-            from_right.o.ready.eq(take_right),
-        ]
+        take_left, take_right, from_the_left = take_turns(
+            m,
+            from_left,
+            from_right,
+            may_left=have_room & (left.acknowledges | self.to_right.room),
+            may_right=have_room
+            & self.to_left.room
+            & (~acknowledges | self.to_right.room)
+            & (~flies | (aloft != self._flight)),
+        )
         m.d.sync += aloft.eq(aloft + (take_right & flies) - (take_left & left.acknowledges))
 
         onward = self.to_right.message
@@ -118,8 +117,9 @@ class ExpeditionCore(Part):
             onward.eq(left),
             onward.acknowledges.eq(~from_the_left),
             onward.valid.eq(left.valid & from_the_left),
-            onward.fresh.eq(left.fresh & ~at_home["r"]),
+            onward.fresh.eq(left.fresh & ~left.arrives & from_the_left),
             onward.hops.eq(closer(left.hops)),
+            onward.arrives.eq(left.hops <= 1),
             onward.expired.hops.eq(closer(left.expired.hops)),
         ]
         ended = self._ended(m, take_left & left.valid) if self._last else right.ended
@@ -127,8 +127,9 @@ class ExpeditionCore(Part):
         m.d.comb += [
             self.to_left.valid.eq(take_right),
             backward.eq(right),
-            backward.fresh.eq(right.fresh & ~at_home["s"]),
+            backward.fresh.eq(flies),
             backward.hops.eq(closer(right.hops)),
+            backward.arrives.eq(right.hops <= 1),
             backward.expired.hops.eq(closer(right.expired.hops)),
             backward.ended.place.eq(ended.place),
             backward.ended.hops.eq(closer(ended.hops)),
@@ -150,9 +151,7 @@ class ExpeditionCore(Part):
             resting_r.job.first.eq(first_r),
             resting_r.job.end.eq(end_r),
             resting_s.job.first.eq(first_s),
-            resting_s.push.eq(
-                (take_left & (left.valid | left.acknowledges)) | (take_right & right.valid & right.fresh)
-            ),
+            resting_s.push.eq((take_left & (left.valid | left.acknowledges)) | (take_right & right.fresh)),
             resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
         ]
         if expedition.pairing.numbered:

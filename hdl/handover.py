@@ -56,8 +56,8 @@ class Handover:
         self.link_queue = link_queue
         self.jobs = jobs
         self.flight = flight
-        # Removals on their way: in the queue and at its exit, in the queue of jobs and at its exit.
-        removals = link_queue + jobs + 2
+        # Removals on their way: in the queue and at its exit, in the queue of jobs, with one to spare, and at its exit.
+        removals = link_queue + jobs + 3
         self.rooms = {side: (window + removals) // cores + slack for side, window in zip("rs", windows, strict=True)}
         most = {"r": self.rooms["r"] + self._LATE, "s": self.rooms["s"] + self._LATE + flight}
         self.rings = {side: Ring(lanes, -(-tuples // lanes)) for side, tuples in most.items()}

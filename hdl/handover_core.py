@@ -8,6 +8,7 @@ from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.resting import Resting
 from streamjoin.hdl.scan_join import ScanJoin
+from streamjoin.hdl.turns import take_turns
 
 
 class HandoverCore(Part):
@@ -64,8 +65,8 @@ class HandoverCore(Part):
     def elaborate(self, platform):
         m = Module()
         handover = self._handover
-        # Besides acknowledgements, what is in the sender's register when the queue fills up.
-        reserve = handover.flight + 1
+        # Besides acknowledgements, what the sender has decided on and what is in its register when the queue fills up.
+        reserve = handover.flight + 2
         m.submodules.left = from_left = Queue(handover.message, handover.link_queue + reserve, margin=reserve)
         m.submodules.right = from_right = Queue(handover.message, handover.link_queue + reserve, margin=reserve)
         m.submodules.resting_r = resting_r = Resting(handover, "r", end=self._last)
@@ -83,21 +84,23 @@ class HandoverCore(Part):
 
         left, right = from_left.o.p, from_right.o.p
         have_room = resting_r.room & resting_s.room
-        take_left, take_right = Signal(), Signal()
-        # Which side a message is taken from is decided one cycle ahead, in turns if there are messages on both.
-        # Two bits say so, each the other's opposite: one decides, the other, which is far-flung, selects the data.
-        turn_right, from_the_left = Signal(), Signal(init=1)
-        next_right = Mux(turn_right, ~from_left.o.valid, from_right.o.valid)
-        m.d.sync += [turn_right.eq(next_right), from_the_left.eq(~next_right)]
-        waits_left = self._absent(m, "s", take_right & right.enters, take_left & left.removes) & left.removes
-        waits_right = self._absent(m, "r", take_left & left.enters, take_right & right.removes) & right.removes
+        present = {side: Signal(handover.loads[side], name=f"present_{side}") for side in "rs"}
+        # The removal of a tuple that is still on its way here waits for it.
+        take_left, take_right, from_the_left = take_turns(
+            m,
+            from_left,
+            from_right,
+            may_left=have_room & ~((present["s"] == 0) & left.removes if self._first else 0),
+            may_right=have_room & ~((present["r"] == 0) & right.removes if self._last else 0),
+        )
+        comes_r, comes_s = take_left & left.enters, take_right & right.enters
+        m.d.sync += [
+            present["r"].eq(present["r"] + comes_r - (take_right & right.removes)),
+            present["s"].eq(present["s"] + comes_s - (take_left & left.removes)),
+        ]
         m.d.comb += [
-            take_left.eq(~turn_right & from_left.o.valid & have_room & ~(waits_left if self._first else 0)),
-            take_right.eq(turn_right & from_right.o.valid & have_room & ~(waits_right if self._last else 0)),
-            from_left.o.ready.eq(take_left),
-            from_right.o.ready.eq(take_right),
-            resting_r.push.eq(take_right | (take_left & left.enters)),
-            resting_s.push.eq(take_left | (take_right & right.enters)),
+            resting_r.push.eq(take_right | comes_r),
+            resting_s.push.eq(take_left | comes_s),
         ]
         for resting, comes, probing, newcomer in (
             (resting_r, left, ~from_the_left, right),
@@ -120,12 +123,6 @@ class HandoverCore(Part):
         sends = self.to_right.valid | self.to_left.valid
         m.d.comb += self.busy.eq(Cat(part.busy for part in parts).any() | sends | (self.from_left.load != 0))
         return m
-
-    def _absent(self, m, side, comes, goes):
-        """Whether no tuple of a stream is here whose removal could be handled."""
-        present = Signal(self._handover.loads[side], name=f"present_{side}")
-        m.d.sync += present.eq(present + comes - goes)
-        return present == 0
 
     def _send(self, m, channel, resting, *, acknowledges):
         """Send the oldest tuple on if the neighbour has fewer; an acknowledgement goes first."""

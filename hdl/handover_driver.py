@@ -57,7 +57,9 @@ class HandoverDriver(Part):
         gate.face_of(m, self)
         # Tuples of R that have not been told to go.
         held = Signal(range(self._handover.windows[0] + 1))
-        retires = gate.draining & (held != 0) & self.to_left.room
+        room = Signal()
+        m.d.sync += room.eq(self.to_right.room & self.to_left.room)
+        retires = gate.draining & (held != 0) & room
         m.d.sync += held.eq(held + (gate.enter_r & ~gate.full_r) - retires)
 
         open_ = {side: Signal(name=f"open_{side}") for side in "rs"}
@@ -65,15 +67,16 @@ class HandoverDriver(Part):
             ("r", self.to_right, self.i_r, gate.enter_r, gate.enter_s & gate.full_s),
             ("s", self.to_left, self.i_s, gate.enter_s, (gate.enter_r & gate.full_r) | retires),
         ):
-            m.d.sync += open_[side].eq(channel.load < self._handover.rooms[side])
-            m.d.comb += [
+            # The ends of the chain may be far away: whatever comes from there, or goes there, stands in a register.
+            m.d.sync += [
+                open_[side].eq(channel.load < self._handover.rooms[side]),
                 channel.valid.eq(enter | removes),
                 channel.message.enters.eq(enter),
                 channel.message.removes.eq(removes),
                 channel.message.tuple.eq(port.p),
             ]
         m.d.comb += [
-            gate.room.eq(self.to_right.room & self.to_left.room & open_["r"] & open_["s"]),
+            gate.room.eq(room & open_["r"] & open_["s"]),
             gate.moving.eq((held != 0) | self.busy),
         ]
         return m

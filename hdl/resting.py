@@ -31,7 +31,7 @@ class Resting(Part):
     Members
     -------
     job, push, room
-        A job enters when ``push`` is up, which needs ``room`` in that cycle.
+        A job enters when ``push`` is up, which needs ``room`` in the cycle before.
     probed
         A job that scans begins in this cycle.
     offers, oldest, send
@@ -69,14 +69,14 @@ class Resting(Part):
     def elaborate(self, platform):
         m = Module()
         ring = self._handover.rings[self.side]
-        m.submodules.jobs = jobs = Queue(self._handover.job, self._handover.jobs)
+        m.submodules.jobs = jobs = Queue(self._handover.job, self._handover.jobs + 1, margin=1)
         m.submodules.shelf = shelf = Shelf(self._handover.pairing.tuple, ring)
         job = jobs.o.p
         take, removes = Signal(), Signal()
         m.d.comb += [
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
-            self.room.eq(jobs.i.ready),
+            self.room.eq(~jobs.almost_full),
             jobs.o.ready.eq(shelf.ready | ~(job.probes | job.rests)),
             take.eq(jobs.o.valid & jobs.o.ready),
             self.probed.eq(take & job.probes),

@@ -34,7 +34,7 @@ class Scanner(Part):
     Members
     -------
     job, push, room
-        A job enters when ``push`` is up, which needs ``room`` in that cycle.
+        A job enters when ``push`` is up, which needs ``room`` in the cycle before.
     scan
         Rows, and tuples that fly, beside the tuple of a job.
     busy
@@ -60,7 +60,7 @@ class Scanner(Part):
     def elaborate(self, platform):
         m = Module()
         expedition, side = self._expedition, self._side
-        m.submodules.jobs = jobs = Queue(expedition.jobs[side], self._jobs)
+        m.submodules.jobs = jobs = Queue(expedition.jobs[side], self._jobs + 1, margin=1)
         m.submodules.shelf = shelf = expedition.shelf(side)
         job = jobs.o.p
         probes = job.scan & (job.is_s ^ (side == "s"))
@@ -74,7 +74,7 @@ class Scanner(Part):
         m.d.comb += [
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
-            self.room.eq(jobs.i.ready),
+            self.room.eq(~jobs.almost_full),
             flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.

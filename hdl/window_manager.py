@@ -103,15 +103,18 @@ class WindowManager(Part):
         enters = {"r": gate.enter_r, "s": gate.enter_s}
         full = {"r": gate.full_r, "s": gate.full_s}
         ports = {"r": self.i_r, "s": self.i_s}
-        exits = {"r": self.from_left, "s": self.from_right}
-        comes_out = {side: Signal(name=f"comes_out_{side}") for side in "rs"}
-        # Cores that have not been reset yet may still send what is of no account.
-        m.d.comb += [comes_out[side].eq(channel.valid & ~gate.starting) for side, channel in exits.items()]
+        # The ends of the chain may be far away: whatever comes from there, or goes there, stands in a register.
+        comes_out, exits = {}, {}
+        for side, channel in (("r", self.from_left), ("s", self.from_right)):
+            comes_out[side] = Signal(name=f"comes_out_{side}")
+            exits[side] = Signal(channel.message.shape(), name=f"out_of_{side}", reset_less=True)
+            # Cores that have not been reset yet may still send what is of no account.
+            m.d.sync += [comes_out[side].eq(channel.valid & ~gate.starting), exits[side].eq(channel.message)]
         windows = {}
         for side, other in ("rs", "sr"):
-            ended = comes_out[side] & exits[side].message.valid
+            ended = comes_out[side] & exits[side].valid
             # What has expired of a stream is told by those who bring the other.
-            known = Mux(comes_out[other], exits[other].message.told, 0)
+            known = Mux(comes_out[other], exits[other].told, 0)
             windows[side] = _Window(m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known)
         entrances = {"r": self.to_right, "s": self.to_left}
         punctuation = None
@@ -123,15 +126,17 @@ class WindowManager(Part):
                 lull=self._lull,
                 enters=enters,
                 windows=windows,
-                exits={side: (comes_out[side], exits[side].message) for side in "rs"},
+                exits={side: (comes_out[side], exits[side]) for side in "rs"},
                 room=gate.room,
                 draining=gate.draining,
                 left=self.punctuated,
             )
         punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
         closed = windows["r"].closed | windows["s"].closed | (punctuation.closed if punctuation else 0)
+        room = Signal()
+        m.d.sync += room.eq(self.to_right.room & self.to_left.room)
         m.d.comb += [
-            gate.room.eq(self.to_right.room & self.to_left.room),
+            gate.room.eq(room),
             gate.wait.eq(~self._cadence(m, enters) | closed | punctuates),
             gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy | unsaid),
             self.from_left.room.eq(1),
@@ -144,18 +149,19 @@ class WindowManager(Part):
             expired = window.expired_next if side == "s" else window.expired
             pending = window.pending_next if side == "s" else window.pending
             alone = ~enters[side] & gate.room & (window.hurry | (punctuates if side == "r" else 0))
-            m.d.comb += [
-                entrance.valid.eq(enters[side] | alone),
-                window.tell.eq(entrance.valid),
+            m.d.comb += window.tell.eq(enters[side] | alone)
+            m.d.sync += [
+                entrance.valid.eq(window.tell),
                 entrance.message.valid.eq(enters[side]),
-                entrance.message.fresh.eq(1),
+                entrance.message.fresh.eq(enters[side]),
                 entrance.message.hops.eq(windows[side].hops),
+                entrance.message.arrives.eq(windows[side].hops == 0),
                 *(entrance.message.tuple[field].eq(ports[side].p[field]) for field in fields),
                 entrance.message.expired.eq(expired),
                 entrance.message.told.eq(pending),
             ]
         if punctuation is not None:
-            m.d.comb += [
+            m.d.sync += [
                 self.to_left.message.tuple.order.eq(punctuation.arrivals + gate.enter_r),
                 self.to_right.message.tuple.order.eq(Mux(punctuates, punctuation.handled, punctuation.arrivals)),
                 self.to_right.message.punctuates.eq(punctuates),
