@@ -99,7 +99,7 @@ class ExpeditionCore(Part):
         # Whoever sent us a fresh S keeps it in flight; to the right of the last core there is nobody.
         acknowledges = right.fresh & (not self._last)
         aloft = Signal(range(self._flight + 1))
-        take_left, take_right, from_the_left = take_turns(
+        will_left, will_right, take_left, take_right, from_the_left = take_turns(
             m,
             from_left,
             from_right,
@@ -112,8 +112,8 @@ class ExpeditionCore(Part):
         m.d.sync += aloft.eq(aloft + (take_right & flies) - (take_left & left.acknowledges))
 
         onward = self.to_right.message
+        m.d.sync += self.to_right.valid.eq((will_left & ~left.acknowledges) | (will_right & acknowledges))
         m.d.comb += [
-            self.to_right.valid.eq((take_left & ~left.acknowledges) | (take_right & acknowledges)),
             onward.eq(left),
             onward.acknowledges.eq(~from_the_left),
             onward.valid.eq(left.valid & from_the_left),
@@ -151,16 +151,18 @@ class ExpeditionCore(Part):
             resting_r.job.first.eq(first_r),
             resting_r.job.end.eq(end_r),
             resting_s.job.first.eq(first_s),
-            resting_s.push.eq((take_left & (left.valid | left.acknowledges)) | (take_right & right.fresh)),
-            resting_r.push.eq((take_right & right.valid) | (take_left & at_home["r"])),
+        ]
+        m.d.sync += [
+            resting_s.push.eq((will_left & (left.valid | left.acknowledges)) | (will_right & right.fresh)),
+            resting_r.push.eq((will_right & right.valid) | (will_left & at_home["r"])),
         ]
         if expedition.pairing.numbered:
             punctuates = from_the_left & left.punctuates
             m.d.comb += onward.punctuates.eq(punctuates)
             for scanner in (resting_r, resting_s):
                 m.d.comb += scanner.job.punctuates.eq(punctuates)
-                with m.If(take_left & left.punctuates):
-                    m.d.comb += scanner.push.eq(1)
+                with m.If(will_left & left.punctuates):
+                    m.d.sync += scanner.push.eq(1)
         m.submodules.join = join = self._join()
         connect(m, resting_r.scan, join.r)
         connect(m, resting_s.scan, join.s)

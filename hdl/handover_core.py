@@ -86,21 +86,18 @@ class HandoverCore(Part):
         have_room = resting_r.room & resting_s.room
         present = {side: Signal(handover.loads[side], name=f"present_{side}") for side in "rs"}
         # The removal of a tuple that is still on its way here waits for it.
-        take_left, take_right, from_the_left = take_turns(
+        will_left, will_right, take_left, take_right, from_the_left = take_turns(
             m,
             from_left,
             from_right,
             may_left=have_room & ~((present["s"] == 0) & left.removes if self._first else 0),
             may_right=have_room & ~((present["r"] == 0) & right.removes if self._last else 0),
         )
-        comes_r, comes_s = take_left & left.enters, take_right & right.enters
         m.d.sync += [
-            present["r"].eq(present["r"] + comes_r - (take_right & right.removes)),
-            present["s"].eq(present["s"] + comes_s - (take_left & left.removes)),
-        ]
-        m.d.comb += [
-            resting_r.push.eq(take_right | comes_r),
-            resting_s.push.eq(take_left | comes_s),
+            present["r"].eq(present["r"] + (take_left & left.enters) - (take_right & right.removes)),
+            present["s"].eq(present["s"] + (take_right & right.enters) - (take_left & left.removes)),
+            resting_r.push.eq(will_right | (will_left & left.enters)),
+            resting_s.push.eq(will_left | (will_right & right.enters)),
         ]
         for resting, comes, probing, newcomer in (
             (resting_r, left, ~from_the_left, right),

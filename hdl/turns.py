@@ -15,22 +15,22 @@ def take_turns(m: Module, left: Queue, right: Queue, *, may_left: ValueLike, may
 
     Returns
     -------
+    will_left, will_right
+        The message at the exit will be taken in the next cycle.
     take_left, take_right
-        A message is taken in this cycle.
+        It is taken in this cycle.
     from_the_left
         If one is, whether it is from the left: apart from the other bits, since it is far-flung, to select the data.
     """
     turn_right = Signal()
     from_the_left = Signal()
-    takes = {side: Signal(name=f"take_{side}") for side in ("left", "right")}
+    will = {side: Signal(name=f"will_{side}") for side in ("left", "right")}
+    take = {side: Signal(name=f"take_{side}") for side in ("left", "right")}
     m.d.sync += [
         turn_right.eq(Mux(turn_right, ~left.o.valid, right.o.valid)),
         from_the_left.eq(~turn_right),
     ]
-    for queue, take, may, turn in (
-        (left, takes["left"], may_left, ~turn_right),
-        (right, takes["right"], may_right, turn_right),
-    ):
-        m.d.sync += take.eq(turn & queue.o.valid & ~take & may)
-        m.d.comb += queue.o.ready.eq(take)
-    return takes["left"], takes["right"], from_the_left
+    for side, queue, may, turn in (("left", left, may_left, ~turn_right), ("right", right, may_right, turn_right)):
+        m.d.comb += [will[side].eq(turn & queue.o.valid & ~take[side] & may), queue.o.ready.eq(take[side])]
+        m.d.sync += take[side].eq(will[side])
+    return *will.values(), *take.values(), from_the_left

@@ -21,8 +21,6 @@ from streamjoin.synth.targets import ESTIMATE, Target
 _NO_ROOM = re.compile(r"no B[Ee][Ll]s remaining|utilisation limit|[Uu]nable to place|[Ff]ailed to place")
 # A memory of fewer bits would waste a block RAM.
 _LEAST_RAM_BITS = 512
-# From this share of a device on, place and route is told that there is little room.
-_CROWDED = 0.2
 _WAY_OUT = "make it smaller, or take a larger target"
 
 
@@ -141,7 +139,7 @@ def measure(
                 netlist,
                 target,
                 range(1, seeds + 1),
-                crowded=_share(area, target) > _CROWDED,
+                share=_share(area, target),
                 jobs=jobs,
                 progress=lambda seed: hear(f"seed {seed}"),
             )

@@ -12,6 +12,8 @@ from streamjoin.synth.floorplan import RamRows, pin_rams
 from streamjoin.synth.netlist import Netlist
 from streamjoin.synth.targets import CONSTRAINTS, Target
 
+#: Shares of a device above which a floorplan pays, and above which the usual placer does not.
+_FLOORPLANNED, _CROWDED = 0.14, 0.2
 #: A router that still rips up after so many rounds does so for ever; those that came to an end took up to 229.
 _PATIENCE = 400
 _ROUND = re.compile(rb"iter=(\d+) wires=")
@@ -22,21 +24,22 @@ def place_and_route(
     target: Target,
     seeds: Iterable[int],
     *,
-    crowded: bool = False,
+    share: float = 0,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> dict[int, dict]:
     """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
 
-    A ``crowded`` device is one that the design leaves little room on: targets may have arguments for that, and places
-    for block RAM (:mod:`streamjoin.synth.floorplan`).
+    ``share`` is how much of the device the design takes. Where that leaves little room, targets may have arguments for
+    it, and before that, places for block RAM (:mod:`streamjoin.synth.floorplan`).
     A run that insists on its goal without end is done again without ``target.insistence``.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
     has_rams = any(kind in netlist.cells for kind in target.brams)
-    rows = target.ram_rows if crowded and has_rams else ()
+    rows = target.ram_rows if has_rams and share > _FLOORPLANNED else ()
+    crowded = rows or share > _CROWDED
     effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:

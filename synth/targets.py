@@ -34,7 +34,7 @@ class Target:
     router
         The nextpnr for the family (``ecp5`` for ``nextpnr-ecp5``) and its arguments; empty without place and route.
     crowded
-        Further arguments for designs that take more than a fifth of what the device has of anything.
+        Further arguments for designs that take a large share of what the device has of anything.
     insistence
         Those arguments that make the router go on until it meets the goal.
     ram_rows
