@@ -29,7 +29,7 @@ class Shelf(Part):
     tuple
         The one that is stored, or that a walk begins for.
     store, free
-        Store it; where it goes.
+        Store it, which needs ``ready``; where it goes.
     begin, first, end
         Begin a walk.
     walking, go
@@ -83,6 +83,13 @@ class Shelf(Part):
         ring, lanes = self._ring, self._ring.lanes
         end_address = ring.rows - 1
         free_address = Signal(range(ring.rows))
+        # It is written a cycle later, when it is the probe: a walk that begins by then comes to its row after that.
+        storing = Signal(lanes)
+        write_address = Signal(range(ring.rows), reset_less=True)
+        m.d.sync += [
+            storing.eq(Mux(self.store, 1 << self.free.lane, 0)),
+            write_address.eq(free_address),
+        ]
         with m.If(self.store):
             m.d.sync += self.free.eq(ring.after(self.free))
             with m.If(self.free.lane == lanes - 1):
@@ -138,9 +145,9 @@ class Shelf(Part):
             )
             write, read = rows.write_port(), rows.read_port()
             m.d.comb += [
-                write.addr.eq(free_address),
-                write.data.eq(self.tuple),
-                write.en.eq(self.store & (self.free.lane == lane)),
+                write.addr.eq(write_address),
+                write.data.eq(probe),
+                write.en.eq(storing[lane]),
                 read.addr.eq(Mux(fetching, fetch_address, address)),
             ]
             # What comes out of a memory comes late: it goes straight into a register.
