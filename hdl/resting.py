@@ -85,11 +85,12 @@ class Resting(Part):
             self.busy.eq(jobs.busy | shelf.busy),
         ]
 
+        # The place after the first is kept beside it, so that neither has to be computed when a scan begins.
         first = Signal(ring.place)
-        following = ring.after(first)
+        following = Signal(ring.place, init={"lane": 1} if ring.lanes > 1 else {"row": 1})
         keeps_sent = self.side == "s"
         with m.If(removes | (0 if keeps_sent else self.send)):
-            m.d.sync += first.eq(following)
+            m.d.sync += [first.eq(following), following.eq(ring.after(following))]
         if not self._end:
             unsent, may_fly = self._unsent(m, ring, removes) if keeps_sent else (first, 1)
             m.d.comb += self.offers.eq(self._fetch_oldest(m, shelf, unsent) & may_fly)
