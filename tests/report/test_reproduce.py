@@ -225,7 +225,7 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
         assert f"![{record.entry.title}]({record.entry.name}.png)" in index
         assert str(record.verdict) in index
     assert "does not fit" in index
-    assert index.count("`streamjoin reproduce` on 2026-11-16, an abacus; beads 9.") == len(ENTRIES)
+    assert index.count("`streamjoin reproduce` on 2026-11-16, an abacus; beads 9; 1 s.") == len(ENTRIES)
     (tmp_path / "000-table-1.json").unlink()
     write_index(tmp_path)
     assert "000-table-1" not in (tmp_path / "index.md").read_text()
