@@ -32,7 +32,7 @@ sweep: setup
 	$(BIN)/streamjoin sweep handshake -p cores=2,4,8,16,32 -p window='8*cores' -p scan=parallel,sequential \
 		--target ecp5-85k --seeds '3-2*min(1,cores//32)' --title 'Handshake join: clock, area and throughput against cores' \
 		-o docs/results/clock $(ARGS)
-	$(BIN)/streamjoin sweep handshake -p cores=2,4,8,16,32,48 -p window='8*cores' -p scan=sequential \
+	$(BIN)/streamjoin sweep handshake -p cores=2,4,8,16,32 -p window='8*cores' -p scan=sequential \
 		-p storage=memory --target ecp5-85k --seeds '3-2*min(1,cores//32)' \
 		--title 'Handshake join, windows in memory: clock, area and throughput against cores' \
 		-o docs/results/clock-memory $(ARGS)
