@@ -18,7 +18,7 @@ demo: setup
 	$(BIN)/python -m streamjoin.cli.demo
 
 test: setup lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: setup
 	$(BIN)/ruff check .
