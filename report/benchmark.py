@@ -1,4 +1,4 @@
-"""``make bench``: the figures that the foundation is held to, measured side by side in one run.
+"""``make bench``: the figures that designs are held to, measured side by side in one run.
 
 They are written to build/bench, or with ``ARGS=--record`` to docs/results, with date and versions.
 """
@@ -18,6 +18,7 @@ from amaranth.sim import Simulator as AmaranthSimulator
 from tqdm import tqdm
 
 from streamjoin.hdl.registry import find
+from streamjoin.report import low_latency_bench
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.match_rate import draw_throughput
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER, STREAMING, measure_series, simulators
@@ -127,12 +128,17 @@ def paper_001(folder: Path) -> Iterator[Figure]:
     yield Figure("sequential scan, segments of 8: cycles a pair, at least", float(cycles.min()), "cycles", ">= 21")
 
 
-SECTIONS: dict[str, Callable[[Path], Iterator[Figure]]] = {
-    "Simulation speed": simulation_speed,
-    "Shared modules": shared_modules,
-    "Build times": build_times,
-    "Throughput": throughput,
-    "Paper 001, figures 12 and 13": paper_001,
+Sections = dict[str, Callable[[Path], Iterator[Figure]]]
+
+SUITES: dict[str, Sections] = {
+    "foundation": {
+        "Simulation speed": simulation_speed,
+        "Shared modules": shared_modules,
+        "Build times": build_times,
+        "Throughput": throughput,
+        "Paper 001, figures 12 and 13": paper_001,
+    },
+    "low-latency": low_latency_bench.SECTIONS,
 }
 
 
@@ -198,12 +204,16 @@ def _empty_cache() -> Iterator[None]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--record", action="store_true", help="keep the figures under docs/results")
-    parser.add_argument("--only", choices=[section.__name__ for section in SECTIONS.values()], help="one section")
+    parser.add_argument("--suite", choices=SUITES, default="foundation", help="which figures (default: %(default)s)")
+    parser.add_argument("--only", metavar="SECTION", help="one section, by a part of its title; nothing is written")
     arguments = parser.parse_args()
     folder = RECORDS if arguments.record else Path("build", "bench")
     folder.mkdir(parents=True, exist_ok=True)
     measured: dict[str, list[Figure]] = {}
-    chosen = {title: run for title, run in SECTIONS.items() if arguments.only in (None, run.__name__)}
+    sections = SUITES[arguments.suite]
+    chosen = {title: run for title, run in sections.items() if (arguments.only or "").lower() in title.lower()}
+    if not chosen:
+        parser.error(f"no section is called {arguments.only}; there are {', '.join(sections)}")
     for title, run in tqdm(chosen.items(), unit=" sections", disable=None, leave=False):
         tqdm.write(f"\n{title}")
         measured[title] = []
@@ -211,7 +221,7 @@ def main() -> int:
             measured[title].append(figure)
             tqdm.write(f"  {figure}")
     if arguments.only is None:
-        write_figures(measured, folder, "foundation", "make bench")
+        write_figures(measured, folder, arguments.suite, f'make bench ARGS="--suite {arguments.suite}"')
     missed = [figure for figures in measured.values() for figure in figures if not figure.holds]
     print(f"\n{len(missed)} goals missed" if missed else "\nall goals hold")
     return 1 if missed else 0
