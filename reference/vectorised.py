@@ -17,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrivals import Arrivals, Windows
+from .key_bounds import LAST, Pairs, expand, key_bounds
 from .predicates import Predicate
 
 _CHUNK = 4096  # probes sorted for at a time: a stretch that stays in cache
 _BLOCK = 1 << 16  # pairs compared at a time, likewise
 _NARROW = 16  # windows up to this size are compared as a whole faster than sorted
-_LAST = np.iinfo(np.int64).max
-
-Pairs = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
 class _Fields(NamedTuple):
@@ -64,7 +62,7 @@ def _seen_by(arriving: int, arrivals: Arrivals, windows: Windows, numbers: list[
             stop = np.cumsum(arrivals.stream == other)[numbers[arriving]]
             start = np.maximum(stop - room, 0)
             if windows.span is not None:
-                too_old = arrivals.time[numbers[arriving]] - min(windows.span, _LAST)
+                too_old = arrivals.time[numbers[arriving]] - min(windows.span, LAST)
                 start = np.maximum(start, np.searchsorted(arrivals.time[numbers[other]], too_old, side="right"))
             seen[other] = start, stop
     return seen
@@ -146,19 +144,15 @@ class _Search:
             return
         order += base
         for first, last in bounds:
-            for row, position in _expand(first, last):
+            for row, position in expand(first, last):
                 yield self._keep(row + chunk.start, order[position])
 
     def _positions(self, ordered: np.ndarray, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """For each key range, where in the ordered keys the matches of each probe begin and end."""
-        bounds = []
-        for low, high in self.predicate.key_ranges:
-            lo, hi = -_LAST if low is None else low, _LAST if high is None else high
-            # r - s in [lo, hi] means r in [s + lo, s + hi] and s in [r - hi, r - lo].
-            least, most = (-hi, -lo) if self.probes_are_r else (lo, hi)
-            first = np.searchsorted(ordered, _add(keys, least), side="left")
-            bounds.append((first, np.searchsorted(ordered, _add(keys, most), side="right")))
-        return bounds
+        return [
+            (np.searchsorted(ordered, least, side="left"), np.searchsorted(ordered, most, side="right"))
+            for least, most in key_bounds(keys, self.predicate.key_ranges, self.probes_are_r)
+        ]
 
     def _keep(self, row: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Those pairs that lie within the window and for which the predicate, asked itself, holds."""
@@ -170,22 +164,3 @@ class _Search:
     def _holds(self, row, index):
         probes, others = self.probes.at(row), self.others.at(index)
         return self.predicate.holds(probes, others) if self.probes_are_r else self.predicate.holds(others, probes)
-
-
-def _add(keys: np.ndarray, distance: int) -> np.ndarray:
-    """keys + distance, held at the ends of int64 instead of wrapping round. Keys are not negative."""
-    distance = max(-_LAST, min(_LAST, distance))
-    return np.minimum(keys, _LAST - max(distance, 0)) + distance
-
-
-def _expand(first: np.ndarray, last: np.ndarray) -> Pairs:
-    """The pairs (row, position) with position in [first, last) of the row, some 16 blocks' worth at a time."""
-    counts = last - first
-    ends = np.cumsum(counts)
-    cuts = np.searchsorted(ends, np.arange(0, ends[-1], 16 * _BLOCK), side="right")
-    for begin, end in pairwise([*cuts.tolist(), len(counts)]):
-        count = counts[begin:end]
-        row = np.repeat(np.arange(begin, end), count)
-        if len(row):
-            skipped = ends[begin:end] - ends[begin] + counts[begin] - count
-            yield row, np.arange(len(row)) + np.repeat(first[begin:end] - skipped, count)

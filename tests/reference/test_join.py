@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamjoin.reference import vectorised
+from streamjoin.reference import key_bounds, vectorised
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.join import count_overflows, window_join
 from streamjoin.reference.predicates import Predicate, parse_predicate
@@ -67,6 +67,7 @@ def _sizes(request, monkeypatch):
     if request.param != "as it is":
         monkeypatch.setattr(vectorised, "_CHUNK", 3)
         monkeypatch.setattr(vectorised, "_BLOCK", 1)
+        monkeypatch.setattr(key_bounds, "_BLOCK", 16)
     if request.param == "always sorted":
         monkeypatch.setattr(vectorised, "_NARROW", 0)
 
