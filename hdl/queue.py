@@ -8,6 +8,9 @@ from amaranth.utils import ceil_log2
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.ram import NEVER_COLLIDES
 
+#: Where binary counting begins.
+_DEEPEST_IN_UNARY = 64
+
 
 class Queue(Part):
     """First in, first out: an item that enters in one cycle can leave in the second after it.
@@ -19,7 +22,8 @@ class Queue(Part):
     ``almost_full``. So queues cut paths, wherever their neighbours are placed. Items wait in a memory that is read
     synchronously, which every family of FPGAs has; the register behind it is the exit, where one more item stands.
     The number of items in the memory is kept in unary, one bit a place: full, empty and almost full each are a bit of
-    it, where a binary number would have to be compared.
+    it, where a binary number would have to be compared. A deep queue, of more than 64, counts in binary, and has a
+    register for each of the three.
 
     Parameters
     ----------
@@ -64,28 +68,47 @@ class Queue(Part):
         places = 1 << ceil_log2(self.depth)
         m.submodules.memory = waiting = memory.Memory(shape=self._shape, depth=places, init=[], attrs=NEVER_COLLIDES)
         write, read = waiting.write_port(), waiting.read_port()
-        level = Signal(self.depth)  # as many ones as items in the memory
         entering = Signal()
         moving_up = Signal()  # to the exit
+        some, full, almost_full = self._level(m, entering, moving_up)
         m.d.comb += [
-            self.i.ready.eq(~level[-1]),
+            self.i.ready.eq(~full),
             entering.eq(self.i.valid & self.i.ready),
             write.data.eq(self.i.p),
             write.en.eq(entering),
-            moving_up.eq(level[0] & (self.o.ready | ~self.o.valid)),
+            moving_up.eq(some & (self.o.ready | ~self.o.valid)),
             read.en.eq(moving_up),
             self.o.p.eq(read.data),
-            self.almost_full.eq(level[self.depth - self.margin - 1]),
-            self.busy.eq(level[0] | self.o.valid),
+            self.almost_full.eq(almost_full),
+            self.busy.eq(some | self.o.valid),
         ]
         with m.If(entering):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(moving_up):
             m.d.sync += read.addr.eq(read.addr + 1)
-        with m.If(entering ^ moving_up):
-            m.d.sync += level.eq(Mux(entering, (level << 1) | 1, level >> 1))
         with m.If(moving_up):
             m.d.sync += self.o.valid.eq(1)
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
         return m
+
+    def _level(self, m, entering, moving_up):
+        """Three registers: there is something in the memory, it is full, it is almost full."""
+        warning = self.depth - self.margin
+        if self.depth <= _DEEPEST_IN_UNARY:
+            level = Signal(self.depth)  # as many ones as items in the memory
+            with m.If(entering ^ moving_up):
+                m.d.sync += level.eq(Mux(entering, (level << 1) | 1, level >> 1))
+            return level[0], level[-1], level[warning - 1]
+        count = Signal(range(self.depth + 1))
+        some, full, almost_full = Signal(), Signal(), Signal()
+        with m.If(entering & ~moving_up):
+            m.d.sync += [
+                count.eq(count + 1),
+                some.eq(1),
+                full.eq(count == self.depth - 1),
+                almost_full.eq(count >= warning - 1),
+            ]
+        with m.Elif(moving_up & ~entering):
+            m.d.sync += [count.eq(count - 1), some.eq(count != 1), full.eq(0), almost_full.eq(count > warning)]
+        return some, full, almost_full

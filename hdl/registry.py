@@ -4,6 +4,7 @@ import dataclasses
 
 from amaranth.lib import wiring
 
+from streamjoin.hdl.bisort import BisortJoin, BisortParameters
 from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
 from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
 from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
@@ -71,6 +72,23 @@ DESIGNS = {
             LowLatencyParameters,
             LowLatencyJoin,
             {"paper-002": {"cores": 40, "window": 2560}},
+        ),
+        Design(
+            "bisort",
+            "PanJoin's chained subwindows, each a sorted array with an index: batches are merged and looked up",
+            ("003",),
+            BisortParameters,
+            BisortJoin,
+            {
+                "sorted-1k": {
+                    "window": 1024,
+                    "subwindow": 512,
+                    "partitions": 16,
+                    "batch": 128,
+                    "mergers": 4,
+                    "probers": 2,
+                }
+            },
         ),
     )
 }

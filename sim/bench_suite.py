@@ -37,7 +37,7 @@ _SHORT = {"streaming": "stream", "three-state": "three", "registers": "regs", "m
 
 
 def _queues() -> Iterator[Case]:
-    for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3)):
+    for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3), (70, 4)):
         yield f"d{depth}m{margin}", Queue(16, depth, margin=margin), {"depth": depth, "margin": margin}
 
 

@@ -48,6 +48,13 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "punctuation": lambda rng: rng.choice((None, 1, rng.randint(2, 20), 1000)),
     "outstanding": lambda rng: 1 << rng.randint(3, 7),
     "buckets": lambda rng: rng.choice((None, 1, 1 << rng.randint(1, 6))),
+    "subwindow": lambda rng: 1 << rng.randint(1, 6),
+    "partitions": lambda rng: 1 << rng.randint(0, 5),
+    "batch": lambda rng: rng.choice((1, 2, rng.randint(1, 20), 100)),
+    "collect": lambda rng: rng.choice((1, rng.randint(2, 40), 1000)),
+    "mergers": lambda rng: 1 << rng.randint(0, 3),
+    "probers": lambda rng: 1 << rng.randint(0, 2),
+    "ahead": lambda rng: rng.randint(1, 8),
 }
 
 
@@ -69,6 +76,10 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
             given["buckets"] = None
         if given["punctuation"] is not None or given["ordered"] == "true":
             given["merger"] = "streaming"
+    if design == "bisort":
+        given["subwindow"] = max(given["subwindow"], given["mergers"], 2 * given["probers"])
+        lines = given["subwindow"] // max(given["mergers"], 2 * given["probers"])
+        given["partitions"] = min(given["partitions"], lines)
     return given
 
 

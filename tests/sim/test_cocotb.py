@@ -14,7 +14,7 @@ from streamjoin.sim.toolchain import ToolError
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.
 ONLY_VERILATOR = {"core", "merging_tree", "punctuations", "gate", "sequential", "nested-loop", "async-drop"}
-ONLY_VERILATOR |= {"hash", "punctuation", "ordered-drop"}
+ONLY_VERILATOR |= {"bisort", "hash", "punctuation", "ordered-drop"}
 SMALL = {"key_width": 8, "payload_width": 12}
 DESIGNS = {
     "parallel": ("handshake", {"cores": 4, "window_r": 6, "window_s": 4}),
@@ -41,6 +41,10 @@ DESIGNS = {
         "llhj",
         {"cores": 2, "window": 2, "on_full": "drop", "ordered": "true", "outstanding": 8, "punctuation": 9}
         | {"index": "hash", "buckets": 1, "comparators": "apart"},
+    ),
+    "bisort": (
+        "bisort",
+        {"window_r": 6, "window_s": 4, "subwindow": 8, "partitions": 2, "batch": 3, "mergers": 2, "collect": 30},
     ),
     "nested-loop": ("nested-loop", {"window_r": 9, "window_s": 7, "predicate": "band2:1,2"}),
     "nested-loop-drop": ("nested-loop", {"window": 4, "span": 9, "on_full": "drop", "predicate": "lt"}),

@@ -75,6 +75,13 @@ SETS = [
     ("llhj", "cores=3 window_r=14 window_s=5 index=hash comparators=apart flight=1 job_queue=1 link_queue=1"),
     ("llhj", "cores=4 window_r=9 window_s=30 index=hash buckets=2 core_queue=1"),
     ("llhj", "cores=2 window=12 index=hash buckets=16 span=9 key_width=5 on_full=drop"),
+    ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
+    ("bisort", "window_r=3 window_s=17 subwindow=8 partitions=2 batch=3 predicate=bands:-4..-2,1..1"),
+    ("bisort", "window=16 subwindow=16 partitions=4 batch=40 mergers=4 predicate=band:2 collect=20"),
+    ("bisort", "window_r=20 window_s=9 subwindow=16 partitions=2 batch=7 mergers=2 probers=4 span=12 predicate=ne"),
+    ("bisort", "window=5 subwindow=32 partitions=8 batch=8 predicate=band2:1,2 span=5 on_full=drop probers=2"),
+    ("bisort", "window=30 subwindow=64 partitions=2 batch=16 mergers=8 predicate=lt key_width=40 payload_width=10"),
+    ("bisort", "window=12 subwindow=4 partitions=1 batch=2 collect=3 predicate=ge key_width=5 ahead=1"),
 ]
 EXAMPLES = 45
 
@@ -112,6 +119,7 @@ SMALL = [
     ("llhj", "cores=1 window=1 index=hash"),
     ("llhj", "cores=1 window=1 punctuation=1"),
     ("llhj", "cores=1 window=1 ordered=true outstanding=8"),
+    ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
 ]
 
 
@@ -156,6 +164,7 @@ def test_fewer_tuples_than_cores():
         ("handshake-async", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1 comparators=apart"),
         ("llhj", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1"),
         ("llhj", "cores=2 window=9 punctuation=2 index=hash on_full=drop link_queue=1"),
+        ("bisort", "window=5 subwindow=32 partitions=8 batch=8 on_full=drop probers=2"),
     ],
 )
 def test_overload_drops_and_joins_what_was_accepted(design, words):

@@ -1,0 +1,178 @@
+"""The probing engine: probers side by side that take a batch through all subwindows of the other stream."""
+
+from amaranth.hdl import Module, Mux, ResetSignal, Signal
+from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import exact_log2
+
+from streamjoin.hdl.expander import Expander
+from streamjoin.hdl.index_array import search
+from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.prober import Prober, record
+from streamjoin.hdl.range_reader import RangeReader
+from streamjoin.hdl.service import Sharing, service, tagged
+from streamjoin.hdl.sorted_arrays import SortedArrays
+
+
+class ProbingEngine(Part):
+    """Probes the subwindows of a stream, one after the other, with a batch of the other, and gives pairs.
+
+    The batch is cut into as many parts as there are probers. A pass takes each prober's part through one array for one
+    range of the predicate; the next begins when all probers are through. Records are expanded while they go on.
+
+    Parameters
+    ----------
+    arrays
+        Layouts and sizes.
+    probers
+        How many, a power of two.
+    ahead
+        Lines that each reads ahead.
+
+    Members
+    -------
+    start
+        Begin to probe; what follows stands still until the engine is no longer busy.
+    of_s, batch, count
+        Whether the batch is of S, where it lies, and how many tuples it has.
+    slot, array
+        The engine looks at the subwindows in their slots, from 0 up: which array is there, in the next cycle.
+    batches, index, main
+        The memory of batches, searches in the index, the memory of main arrays.
+    o_result
+        Pairs that are due.
+    busy
+        Not all pairs have left.
+    """
+
+    def __init__(self, arrays: SortedArrays, *, probers: int, ahead: int):
+        self._arrays, self._probers, self._ahead = arrays, probers, ahead
+        self._lines = range(arrays.places // arrays.lanes)
+        self._batch_lines = range(2 * arrays.half // arrays.lanes)
+        self.clients = {"batches": probers, "index": 2 * probers, "main": 2 * probers + 1}
+        self._shapes = {
+            "batches": (self._batch_lines, arrays.line),
+            "index": (search(arrays), arrays.partition_number),
+            "main": (self._lines, arrays.line),
+        }
+        services = {
+            name: Out(service(*(tagged(shape, clients) for shape in self._shapes[name])))
+            for name, clients in self.clients.items()
+        }
+        super().__init__(
+            {
+                "start": In(1),
+                "of_s": In(1),
+                "batch": In(range(2 * arrays.half)),
+                "count": In(range(arrays.half + 1)),
+                "slot": Out(range(max(arrays.chains))),
+                "array": In(arrays.array),
+                **services,
+                "o_result": Out(arrays.pairing.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        arrays = self._arrays
+        shared = {name: Sharing(*self._shapes[name], number) for name, number in self.clients.items()}
+        for name, sharing in shared.items():
+            m.submodules[name] = sharing
+            connect(m, sharing.server, flipped(getattr(self, name)))
+        m.submodules.records = records = MergingTree(record(arrays), self._probers, depth=2)
+        m.submodules.expander = expander = Expander(arrays, ahead=self._ahead)
+        connect(m, records.o, expander.i)
+        connect(m, expander.memory, shared["main"].clients[-1])
+        connect(m, expander.o, flipped(self.o_result))
+        m.d.comb += [
+            expander.of_s.eq(self.of_s),
+            records.clear.eq(ResetSignal().replicate(len(records.clear))),
+        ]
+
+        # One pass after the other.
+        ranges = len(arrays.pairing.predicate.key_ranges)
+        nth = Signal(range(ranges))
+        array = Signal(arrays.array)
+        begins, first = Signal(), Signal()
+        passing = Signal(self._probers)
+        last_slot = Mux(self.of_s, arrays.chains[0] - 1, arrays.chains[1] - 1)
+        m.d.comb += [self.busy.eq(1), first.eq(begins)]
+        with m.FSM():
+            with m.State("IDLE"):
+                m.d.comb += self.busy.eq(0)
+                m.d.sync += self.slot.eq(0)
+                with m.If(self.start):
+                    m.next = "FIND"
+            with m.State("FIND"):
+                m.next = "LOOK"
+            with m.State("LOOK"):
+                m.d.sync += [array.eq(self.array), nth.eq(0)]
+                m.next = "BEGIN"
+                with m.If(self.array.count == 0):
+                    m.next = "NEXT"
+            with m.State("BEGIN"):
+                m.d.comb += begins.eq(1)
+                m.next = "ASK"
+            with m.State("ASK"):
+                m.next = "PASS"
+            with m.State("PASS"):
+                with m.If(passing == 0):
+                    m.d.sync += nth.eq(nth + 1)
+                    m.next = "BEGIN"
+                    with m.If(nth == ranges - 1):
+                        m.next = "NEXT"
+            with m.State("NEXT"):
+                m.d.sync += self.slot.eq(self.slot + 1)
+                m.next = "FIND"
+                with m.If(self.slot == last_slot):
+                    m.next = "DRAIN"
+            with m.State("DRAIN"):
+                with m.If(~records.busy.any() & ~expander.busy):
+                    m.next = "IDLE"
+
+        share = Signal.like(self.count)
+        m.d.sync += share.eq((self.count + self._probers - 1) >> exact_log2(self._probers))
+        for n in range(self._probers):
+            m.submodules[f"prober{n}"] = prober = Prober(arrays, ahead=self._ahead, waiting=self._waiting)
+            m.submodules[f"part{n}"] = reader = RangeReader(
+                arrays.tuple, lanes=arrays.lanes, places=2 * arrays.half, most=arrays.half, ahead=self._ahead
+            )
+            connect(m, reader.memory, shared["batches"].clients[n])
+            for bound in (0, 1):
+                connect(m, prober.index[bound], shared["index"].clients[2 * n + bound])
+                connect(m, prober.memory[bound], shared["main"].clients[2 * n + bound])
+            connect(m, prober.o, records.i[n])
+            begin = Signal(range(2 * arrays.half + 1), name=f"begin{n}")
+            length = Signal.like(self.count, name=f"length{n}")
+            left = Signal.like(self.count, name=f"left{n}")
+            asks = Signal(name=f"asks{n}")
+            m.d.sync += [
+                begin.eq(share * n),
+                length.eq(Mux(begin >= self.count, 0, Mux(begin + share > self.count, self.count - begin, share))),
+            ]
+            m.d.comb += [
+                prober.array.eq(array),
+                prober.first.eq(first),
+                prober.of_s.eq(self.of_s),
+                prober.range.eq(nth),
+                prober.i.valid.eq(reader.o.valid),
+                prober.i.p.eq(reader.o.p.tuple),
+                reader.o.ready.eq(prober.i.ready),
+                reader.i.valid.eq(asks),
+                reader.i.p.first.eq(self.batch + begin),
+                reader.i.p.count.eq(length),
+                passing[n].eq((left != 0) | prober.busy),
+            ]
+            with m.If(begins):
+                m.d.sync += [asks.eq(length != 0), left.eq(length)]
+            with m.Else():
+                with m.If(reader.i.ready):
+                    m.d.sync += asks.eq(0)
+                m.d.sync += left.eq(left - prober.probed)
+        return m
+
+    @property
+    def _waiting(self) -> int:
+        """Bounds that wait for the index: as many as it takes to find one, so that none waits for another."""
+        return 2 * exact_log2(self._arrays.partitions) + 2 * self._probers + 4

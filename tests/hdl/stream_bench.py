@@ -1,0 +1,73 @@
+"""Both ends of streams, and a memory, for components in Amaranth's simulator."""
+
+import random
+from collections.abc import Iterable
+
+from amaranth.hdl import Module, Signal
+from amaranth.sim import Simulator
+
+
+def run(component, *benches, background=()) -> None:
+    """Simulate until all benches have ended."""
+    top = Module()
+    top.submodules.dut = component
+    top.d.sync += Signal(name="ticks").eq(0)  # so that there is a clock, even if the component needs none
+    simulator = Simulator(top)
+    simulator.add_clock(1e-6)
+    for bench in benches:
+        simulator.add_testbench(bench)
+    for bench in background:
+        simulator.add_testbench(bench, background=True)
+    simulator.run()
+
+
+def source(port, items: Iterable, stall: float = 0.0, seed: int = 0):
+    """A bench that offers items, and pauses before one with the probability ``stall``."""
+    rng = random.Random(seed)
+
+    async def bench(ctx):
+        for item in items:
+            while rng.random() < stall:
+                await ctx.tick()
+            ctx.set(port.p, item)
+            ctx.set(port.valid, 1)
+            await ctx.tick().until(port.ready)
+            ctx.set(port.valid, 0)
+
+    return bench
+
+
+def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within: int = 20_000):
+    """A bench that takes ``count`` items, and notes each with its cycle."""
+    rng = random.Random(seed)
+
+    async def bench(ctx):
+        for cycle in range(within):
+            ctx.set(port.ready, rng.random() >= stall)
+            _, _, valid, ready, item = await ctx.tick().sample(port.valid, port.ready, port.p)
+            if valid and ready:
+                into.append((cycle, item))
+            if len(into) == count:
+                ctx.set(port.ready, 0)
+                return
+        raise AssertionError(f"{len(into)} of {count} items came within {within} cycles")
+
+    return bench
+
+
+def memory(port, lines: list, latency: int = 1):
+    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later."""
+
+    async def bench(ctx):
+        under_way = [None] * latency
+        ctx.set(port.ask.ready, 1)
+        async for _, _, valid, question in ctx.tick().sample(port.ask.valid, port.ask.p):
+            under_way.append(question if valid else None)
+            due = under_way.pop(0)
+            ctx.set(port.answer.valid, due is not None)
+            if due is not None:
+                tagged = hasattr(due, "client")
+                line = lines[due.what if tagged else due]
+                ctx.set(port.answer.p, {"what": line, "client": due.client} if tagged else line)
+
+    return bench
