@@ -4,11 +4,12 @@ import dataclasses
 
 from amaranth.lib import wiring
 
+from streamjoin.hdl.circular import CircularJoin, CircularParameters
 from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
 from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
 from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.parameters import CommonParameters, ParameterError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Design:
     name: str
     summary: str
     papers: tuple[str, ...]
-    parameters: type[JoinParameters]
+    parameters: type[CommonParameters]
     component: type[wiring.Component]
     presets: dict[str, dict[str, object]]
 
@@ -71,6 +72,14 @@ DESIGNS = {
             LowLatencyParameters,
             LowLatencyJoin,
             {"paper-002": {"cores": 40, "window": 2560}},
+        ),
+        Design(
+            "circular",
+            "a ring of stages, one for each of three to eight streams",
+            ("004",),
+            CircularParameters,
+            CircularJoin,
+            {"paper-004": {"streams": 8, "window": 16384, "lanes": 64}},
         ),
     )
 }
