@@ -61,8 +61,7 @@ class CircularParameters(MultiwayParameters, _Windows):
         return [f"window_s{n + 1}" for n in range(len(_names(given.get("streams", LEAST))))]
 
     def as_dict(self):
-        values = super().as_dict() | {"streams": len(self.streams)}
-        return {name: value for name, value in values.items() if value is not None or not name.startswith("window_")}
+        return super().as_dict() | {"streams": len(self.streams)}
 
     @property
     def windows(self) -> tuple[int, ...]:

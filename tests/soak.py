@@ -48,7 +48,13 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "punctuation": lambda rng: rng.choice((None, 1, rng.randint(2, 20), 1000)),
     "outstanding": lambda rng: 1 << rng.randint(3, 7),
     "buckets": lambda rng: rng.choice((None, 1, 1 << rng.randint(1, 6))),
+    "streams": lambda rng: rng.choice((3, 3, 4, rng.randint(3, 8))),
+    **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
+    "buffer": lambda rng: rng.randint(1, 3),
+    "result_queue": lambda rng: rng.randint(1, 3),
 }
+#: The longest windows for a number of streams: with equal keys, results are as many as their product.
+MULTIWAY_WINDOWS = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
 
 
 def draw_parameters(design: str, rng: random.Random) -> dict:
@@ -69,6 +75,11 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
             given["buckets"] = None
         if given["punctuation"] is not None or given["ordered"] == "true":
             given["merger"] = "streaming"
+    if design == "circular":
+        for n in range(1, 9):
+            longest = MULTIWAY_WINDOWS[given["streams"]]
+            given[f"window_s{n}"] = min(given[f"window_s{n}"], longest) if n <= given["streams"] else None
+        given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
     return given
 
 
