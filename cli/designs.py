@@ -33,7 +33,7 @@ def _as_json(design: Design) -> dict:
     return {
         "name": design.name,
         "summary": design.summary,
-        "streams": list(design.parameters.streams),
+        "streams": list(design.parameters().streams),
         "papers": list(design.papers),
         "parameters": _parameters(design),
         "presets": design.presets,
@@ -52,4 +52,4 @@ def _as_text() -> str:
             words = " ".join(f"-p {key}={value}" for key, value in values.items())
             lines.append(f"  preset {name}: {words}")
         lines.append("")
-    return "\n".join([*lines, "-p window=W sets window_r and window_s at once."])
+    return "\n".join([*lines, "-p window=W sets all windows at once."])

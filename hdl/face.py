@@ -1,4 +1,4 @@
-"""The ports that every join of two streams has."""
+"""The ports that every join has."""
 
 from amaranth.lib.wiring import In, Out
 
@@ -17,4 +17,8 @@ CONTROL = {
 
 def face(pairing: Pairing) -> dict:
     """Tuples in, results out, and control."""
-    return {"i_r": In(pairing.tuples), "i_s": In(pairing.tuples), "o_result": Out(pairing.results), **CONTROL}
+    return {
+        **{f"i_{side}": In(pairing.tuples) for side in pairing.sides},
+        "o_result": Out(pairing.results),
+        **CONTROL,
+    }

@@ -111,9 +111,13 @@ class Gate(Part):
                 self.dropped.eq(self.dropped + lost),
             ]
         if self._pairing.span is not None:
-            early = Cat(self._early(m, *side) for side in sides)
+            span = self._pairing.span
+            early = Cat(
+                pushed_out_early(m, enter.name[-1], port.p.time, enter, full, window, span)
+                for port, enter, full, window in sides
+            )
             m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
-        self._live(m, taking)
+        see_through(m, self, taking, start=self._start, settle=self._settle)
         return m
 
     def face_of(self, m, owner):
@@ -124,36 +128,40 @@ class Gate(Part):
         outward = [name for name in CONTROL if name != "drain"]
         m.d.comb += [getattr(owner, name).eq(getattr(self, name)) for name in (*outward, "starting")]
 
-    def _live(self, m, taking):
-        """From a reset to the end of a drain."""
-        shut = Signal(range(self._start + 1), init=self._start)
-        settling = Signal(range(self._settle + 1), init=self._settle)
-        with m.FSM():
-            with m.State("START"):
-                m.d.sync += shut.eq(shut - 1)
-                with m.If(shut == 0):
-                    m.d.sync += [self.starting.eq(0), taking.eq(1)]
-                    m.next = "TAKE"
-            with m.State("TAKE"):
-                with m.If(self.drain):
-                    m.d.sync += [taking.eq(0), self.draining.eq(1)]
-                    m.next = "SETTLE"
-            with m.State("SETTLE"):
-                with m.If(self.moving):
-                    m.d.sync += settling.eq(self._settle)
-                with m.Elif(settling != 0):
-                    m.d.sync += settling.eq(settling - 1)
-                with m.Else():
-                    m.next = "DRAINED"
-            with m.State("DRAINED"):
-                m.d.comb += self.drained.eq(1)
 
-    def _early(self, m, port, enter, full, window):
-        """Whether a tuple has just been pushed out although its time is not up."""
-        side, time = enter.name[-1], port.p.time
-        m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), window)
-        m.d.comb += [times.shift.eq(enter), times.i.eq(time)]
-        pushes = Signal(name=f"pushes_{side}")
-        new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
-        m.d.sync += [pushes.eq(enter & full), new.eq(time), old.eq(times.o)]
-        return pushes & (new - old < self._pairing.span)
+def see_through(m, gate, taking, *, start: int, settle: int):
+    """From a reset to the end of a drain: raises ``taking`` while tuples may come.
+
+    The gate has ``drain``, ``drained``, ``starting``, ``draining`` and ``moving``, as in :class:`Gate`.
+    """
+    shut = Signal(range(start + 1), init=start)
+    settling = Signal(range(settle + 1), init=settle)
+    with m.FSM():
+        with m.State("START"):
+            m.d.sync += shut.eq(shut - 1)
+            with m.If(shut == 0):
+                m.d.sync += [gate.starting.eq(0), taking.eq(1)]
+                m.next = "TAKE"
+        with m.State("TAKE"):
+            with m.If(gate.drain):
+                m.d.sync += [taking.eq(0), gate.draining.eq(1)]
+                m.next = "SETTLE"
+        with m.State("SETTLE"):
+            with m.If(gate.moving):
+                m.d.sync += settling.eq(settle)
+            with m.Elif(settling != 0):
+                m.d.sync += settling.eq(settling - 1)
+            with m.Else():
+                m.next = "DRAINED"
+        with m.State("DRAINED"):
+            m.d.comb += gate.drained.eq(1)
+
+
+def pushed_out_early(m, side: str, time, enter, full, window: int, span: int):
+    """Whether a tuple has just been pushed out of its window although its time is not up, by one that entered."""
+    m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), window)
+    m.d.comb += [times.shift.eq(enter), times.i.eq(time)]
+    pushes = Signal(name=f"pushes_{side}")
+    new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
+    m.d.sync += [pushes.eq(enter & full), new.eq(time), old.eq(times.o)]
+    return pushes & (new - old < span)

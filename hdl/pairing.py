@@ -12,10 +12,12 @@ ORDER_WIDTH = 32
 class Pairing:
     """The layouts and the join condition that all parts of one join share.
 
+    This is about joins of two streams, R and S; where there are more, ``sides`` names them.
+
     A tuple is a struct of ``key``, ``key2`` (where the predicate looks at it), ``time`` (where windows are
     time-based) and ``payload``. A slot is a tuple with a ``valid`` bit: one place of a window. A result holds the
-    keys of both tuples, or the one ``key`` they share in an equi-join, and both payloads: 96 bits with the default
-    widths.
+    keys of its tuples, or the one ``key`` they share in an equi-join, and their payloads: 96 bits for two streams with
+    the default widths.
 
     Time-based windows need no machinery of their own. Timestamps never decrease along the arrival order, so
     "the earlier tuple is less than ``span`` older than the later one" is a band on the two timestamps, whichever
@@ -33,6 +35,8 @@ class Pairing:
         Whether tuples get an ``order`` when they are let in, the number of arrivals before them, and results have that
         of their later tuple. Then the results' stream has punctuations, too: items with ``mark``, after which no result
         comes whose order is below theirs. Numbers wrap round.
+    sides
+        What the fields of a result are named after, for each stream.
     """
 
     def __init__(
@@ -44,11 +48,13 @@ class Pairing:
         time_width: int = 32,
         span: int | None = None,
         numbered: bool = False,
+        sides: tuple[str, ...] = ("r", "s"),
     ):
         self.predicate = predicate
         self.span = span
         self.numbered = numbered
-        self._settings = (predicate, key_width, payload_width, time_width, span, numbered)
+        self.sides = sides
+        self._settings = (predicate, key_width, payload_width, time_width, span, numbered, sides)
         keys = predicate.fields
         timed = {"time": time_width} if span is not None else {}
         arrival = {**dict.fromkeys(keys, key_width), **timed, "payload": payload_width}
@@ -61,10 +67,10 @@ class Pairing:
         self.slot = data.StructLayout({"tuple": self.tuple, "valid": 1})
         # (field of the result, stream it is taken from, field of the tuple)
         if predicate.is_equi:
-            self._columns = [("key", "r", "key")]
+            self._columns = [("key", sides[0], "key")]
         else:
-            self._columns = [(f"{key}_{side}", side, key) for key in keys for side in "rs"]
-        self._columns += [(f"payload_{side}", side, "payload") for side in "rs"]
+            self._columns = [(f"{key}_{side}", side, key) for key in keys for side in sides]
+        self._columns += [(f"payload_{side}", side, "payload") for side in sides]
         joined = {name: self.tuple[field].width for name, _, field in self._columns}
         self.result = data.StructLayout({**joined, **({"order": ORDER_WIDTH, "mark": 1} if numbered else {})})
         # What a result needs of each of its tuples: all that a core has to remember of a tuple once it is compared.

@@ -23,14 +23,12 @@ class ParameterError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JoinParameters:
-    """What all designs of two streams have in common.
+class CommonParameters:
+    """What all designs have in common.
 
     ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`.
     """
 
-    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
-    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
     span: int | None = parameter(None, "time-based windows of this length; none: windows count tuples")
     predicate: Predicate = parameter(
         EQUI, "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function"
@@ -39,9 +37,6 @@ class JoinParameters:
     payload_width: int = parameter(32, "bits of a payload")
     time_width: int = parameter(32, "bits of a timestamp, with span")
     on_full: str = parameter("stall", "when queues are full, hold inputs back or drop them", ON_FULL)
-
-    #: The streams in the order of their ports.
-    streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -67,7 +62,8 @@ class JoinParameters:
 
     @property
     def windows(self) -> tuple[int, ...]:
-        return self.window_r, self.window_s
+        """Tuples in the window of each stream."""
+        raise NotImplementedError
 
     @property
     def numbered(self) -> bool:
@@ -88,6 +84,7 @@ class JoinParameters:
             time_width=self.time_width,
             span=self.span,
             numbered=self.numbered,
+            sides=tuple(stream.lower() for stream in self.streams),
         )
 
     @property
@@ -101,12 +98,17 @@ class JoinParameters:
         given = dict(given)
         if "window" in given:
             window = given.pop("window")
-            given = {name: window for name in cls.names() if name.startswith("window_")} | given
+            given = dict.fromkeys(cls.window_names(given), window) | given
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
             raise ParameterError(f"there is no parameter {unknown[0]}; there are window, {', '.join(cls.names())}")
         types_of = typing.get_type_hints(cls)
         return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
+
+    @classmethod
+    def window_names(cls, given: dict[str, object]) -> list[str]:
+        """What ``window`` stands for, beside the parameters that are given."""
+        return [name for name in cls.names() if name.startswith("window_") and name not in given]
 
     @classmethod
     def names(cls) -> list[str]:
@@ -116,6 +118,26 @@ class JoinParameters:
         """Plain values, as they appear in manifests and summaries; :meth:`parse` reads them back."""
         values = {name: getattr(self, name) for name in self.names()}
         return {name: value.spec if isinstance(value, Predicate) else value for name, value in values.items()}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _TwoWindows:
+    """What two streams add; it stands before what all have in common."""
+
+    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
+    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JoinParameters(CommonParameters, _TwoWindows):
+    """What all designs of two streams have in common."""
+
+    #: The streams in the order of their ports.
+    streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        return self.window_r, self.window_s
 
 
 def _read(name: str, wanted, value):

@@ -5,11 +5,12 @@ import dataclasses
 from amaranth.lib import wiring
 
 from streamjoin.hdl.bisort import BisortJoin, BisortParameters
+from streamjoin.hdl.circular import CircularJoin, CircularParameters
 from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
 from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
 from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.parameters import CommonParameters, ParameterError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Design:
     name: str
     summary: str
     papers: tuple[str, ...]
-    parameters: type[JoinParameters]
+    parameters: type[CommonParameters]
     component: type[wiring.Component]
     presets: dict[str, dict[str, object]]
 
@@ -89,6 +90,14 @@ DESIGNS = {
                     "probers": 2,
                 }
             },
+        ),
+        Design(
+            "circular",
+            "a ring of stages, one for each of three to eight streams",
+            ("004",),
+            CircularParameters,
+            CircularJoin,
+            {"paper-004": {"streams": 8, "window": 16384, "lanes": 64}},
         ),
     )
 }

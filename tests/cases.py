@@ -80,6 +80,7 @@ def cases(parameters: JoinParameters, max_size: int = 80) -> st.SearchStrategy[C
     keys = tuple(key for key in (*KEYS, limit - 1, limit - 2) if key < limit)
     tuples = st.sampled_from((keys, keys[:1], keys[-1:], keys[:3])).flatmap(
         lambda some: arrivals(
+            len(parameters.streams),
             max_size=max_size,
             keys=some,
             two_keys="key2" in parameters.predicate.fields,

@@ -55,7 +55,13 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "mergers": lambda rng: 1 << rng.randint(0, 3),
     "probers": lambda rng: 1 << rng.randint(0, 2),
     "ahead": lambda rng: rng.randint(1, 8),
+    "streams": lambda rng: rng.choice((3, 3, 4, rng.randint(3, 8))),
+    **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
+    "buffer": lambda rng: rng.randint(1, 3),
+    "result_queue": lambda rng: rng.randint(1, 3),
 }
+#: The longest windows for a number of streams: with equal keys, results are as many as their product.
+MULTIWAY_WINDOWS = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
 
 
 def draw_parameters(design: str, rng: random.Random) -> dict:
@@ -80,6 +86,11 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         given["subwindow"] = max(given["subwindow"], given["mergers"], 2 * given["probers"])
         lines = given["subwindow"] // max(given["mergers"], 2 * given["probers"])
         given["partitions"] = min(given["partitions"], lines)
+    if design == "circular":
+        for n in range(1, 9):
+            longest = MULTIWAY_WINDOWS[given["streams"]]
+            given[f"window_s{n}"] = min(given[f"window_s{n}"], longest) if n <= given["streams"] else None
+        given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
     return given
 
 

@@ -28,7 +28,7 @@ class Segment:
             if slot is not None and mate is not None:
                 r, s = (slot, mate) if side == "r" else (mate, slot)
                 if self._holds(SimpleNamespace(**r), SimpleNamespace(**s)):
-                    self.pairs.append(joined(self._dut, r, s))
+                    self.pairs.append(joined(self._dut, {"r": r, "s": s}))
         self.leaving[side].append(self._windows[side][0])
         self._windows[side].append(slot)
 

@@ -1,4 +1,4 @@
-"""Bench of a whole design of two streams: exactly the reference's result, each pair once, whatever stalls.
+"""Bench of a whole design: exactly the reference's result, each combination once, whatever stalls.
 
 The payload of a tuple is its arrival number (as much of it as fits), so that a result tells which tuples it is of.
 Where there are punctuations, their promises are checked as well.
@@ -24,7 +24,7 @@ WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.span)
 GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.
 LENGTH = 3 * sum(PARAMETERS.windows) + 100
-SIDES = "rs"
+SIDES = PARAMETERS.pairing.sides
 
 
 def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
@@ -41,7 +41,7 @@ def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
 
 
 def random_streams(count: int) -> list[int]:
-    return random.choices((0, 1), k=count)
+    return random.choices(range(len(SIDES)), k=count)
 
 
 def some_keys() -> list[int]:
@@ -50,10 +50,16 @@ def some_keys() -> list[int]:
     return sorted({key + distance for key in range(8) for distance in (0, *distances) if key + distance <= GREATEST})
 
 
-def keys_of_pair(*, matching: bool) -> tuple[int, int] | None:
-    """Keys of R and S whose tuples match, or do not, if there are any such among some keys."""
+def keys_of_a_row(*, matching: bool) -> tuple[int, ...] | None:
+    """A key for each stream so that each matches the next, or does not, if there are any such among some keys."""
     tuples = [SimpleNamespace(key=key, key2=key) for key in some_keys()]
-    return next(((r.key, s.key) for r in tuples for s in tuples if PARAMETERS.predicate.holds(r, s) == matching), None)
+    rows = {t.key: (t,) for t in tuples}  # by the key that they begin with: one is as good as another
+    for _ in SIDES[1:]:
+        longer = (
+            (t, *row) for t in tuples for row in rows.values() if PARAMETERS.predicate.holds(t, row[0]) == matching
+        )
+        rows = {row[0].key: row for row in longer}
+    return next((tuple(t.key for t in row) for row in rows.values()), None)
 
 
 def plain_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
@@ -66,11 +72,11 @@ def plain_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
     )
 
 
-MATCHING, DIFFERING = keys_of_pair(matching=True), keys_of_pair(matching=False)
+MATCHING, DIFFERING = keys_of_a_row(matching=True), keys_of_a_row(matching=False)
 
 
 class Feeder:
-    """Offers arrivals in their order: one at a time, or an R tuple and the S tuple after it together.
+    """Offers arrivals in their order: one at a time, or together those whose ports are in the same order.
 
     Attributes
     ----------
@@ -98,7 +104,7 @@ class Feeder:
         return not self._offered and (self.stopped or self.taken == len(self._tuples))
 
     def drive(self) -> None:
-        for _ in range(2):
+        for _ in SIDES:
             following = self.taken + len(self._offered)
             if not self.stopped and following < len(self._tuples) and self._may_offer(following):
                 self._offered.append(following)
@@ -108,8 +114,9 @@ class Feeder:
             self._dut[f"i_{side}__valid"] = side in offered
 
     def _may_offer(self, number: int) -> bool:
-        """Of two that are taken in one cycle R counts as the earlier one."""
-        in_order = not self._offered or (self._sides[self._offered[-1]], self._sides[number]) == ("r", "s")
+        """Of those that are taken in one cycle the first port's counts as the earliest."""
+        port = SIDES.index(self._sides[number])
+        in_order = not self._offered or SIDES.index(self._sides[self._offered[-1]]) < port
         return in_order and next(self._willing)
 
     def sample(self) -> None:
@@ -164,8 +171,10 @@ class Run:
         tuples = [_tuple(row, number) for row, number in zip(kept.rows(), self.feeder.kept, strict=True)]
         if PARAMETERS.numbered:
             tuples = [{**tuple_, "order": order} for order, tuple_ in enumerate(tuples)]
-        pairs = window_join(kept, PARAMETERS.predicate, WINDOWS)
-        return [joined(self._dut, tuples[r], tuples[s]) for r, s in pairs]
+        return [
+            joined(self._dut, dict(zip(SIDES, (tuples[number] for number in numbers), strict=True)))
+            for numbers in window_join(kept, PARAMETERS.predicate, WINDOWS)
+        ]
 
     async def _until(self, condition: Callable[[], bool]) -> None:
         """Run until ``condition`` holds; the design may rest for as long as it says, no longer."""
@@ -209,12 +218,12 @@ async def is_exact_for_long_bursts_of_one_stream(top):
     dut = Dut(top)
     await dut.reset()
     burst = max(PARAMETERS.windows) + 3
-    streams = [stream for stream in (0, 1, 0, 1) for _ in range(burst)]
+    streams = [stream for stream in (*range(len(SIDES)), *range(len(SIDES))) for _ in range(burst)]
     await Run(dut, make_arrivals(streams, some_keys()), "none", "random").finish()
 
 
 @cocotb.test
-@cocotb.parametrize(stream=[0, 1])
+@cocotb.parametrize(stream=range(len(SIDES)))
 async def finds_nothing_in_one_stream_alone(top, stream):
     dut = Dut(top)
     await dut.reset()
@@ -231,12 +240,13 @@ async def finds_nothing_in_an_empty_input(top):
 
 
 @cocotb.test(skip=MATCHING is None)
-@cocotb.parametrize(first=[0, 1])
-async def finds_a_lone_pair(top, first):
-    """Nothing else keeps the design busy: it must not count itself drained before the two have met."""
+@cocotb.parametrize(first=range(len(SIDES)))
+async def finds_a_lone_result(top, first):
+    """Nothing else keeps the design busy: it must not count itself drained before all have met."""
     dut = Dut(top)
     await dut.reset()
-    run = Run(dut, plain_arrivals([first, 1 - first], [MATCHING[first], MATCHING[1 - first]]))
+    streams = [*range(first, len(SIDES)), *range(first)]
+    run = Run(dut, plain_arrivals(streams, [MATCHING[stream] for stream in streams]))
     await run.finish()
     assert len(run.results) == 1
 
@@ -262,7 +272,7 @@ async def keeps_results_that_wait_for_long(top, matching):
     dut = Dut(top)
     await dut.reset()
     keys = [*MATCHING] * matching + [*DIFFERING] * LENGTH
-    run = Run(dut, plain_arrivals([0, 1] * (matching + LENGTH), keys))
+    run = Run(dut, plain_arrivals([*range(len(SIDES))] * (matching + LENGTH), keys))
     run.out.blocked = True
     await dut.cycles(LENGTH + LONGEST_STALL)
     run.out.blocked = False
@@ -274,7 +284,7 @@ async def holds_back_while_the_output_is_blocked(top):
     """Results wait, valid, until the queues are full; then the design holds tuples back, or drops them."""
     dut = Dut(top)
     await dut.reset()
-    run = Run(dut, plain_arrivals([0, 1] * 10_000, [*MATCHING] * 10_000))
+    run = Run(dut, plain_arrivals([*range(len(SIDES))] * 10_000, [*MATCHING] * 10_000))
     run.out.blocked = True
     halted = rest = 0
     while halted < LONGEST_STALL:

@@ -1,4 +1,4 @@
-"""What the result of two tuples looks like."""
+"""What the result of some tuples looks like."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,16 +8,17 @@ from streamjoin.sim.benches.dut import Dut
 Tuple = dict[str, int]
 
 
-def joined(dut: Dut, r: Tuple, s: Tuple) -> Tuple:
-    """The result that ``dut`` must give for these two.
+def joined(dut: Dut, tuples: dict[str, Tuple]) -> Tuple:
+    """The result that ``dut`` must give for these, one for each side.
 
-    ``key_r`` is r's key, and a lone ``key`` is both tuples'; of numbered tuples it has the later ``order``.
+    ``key_r`` is r's key, and a lone ``key`` is all tuples'; of numbered tuples it has the later ``order``.
     """
-    both = {**r, "order": max(r["order"], s["order"]), "mark": 0} if "order" in r else r
+    first = next(iter(tuples.values()))
+    shared = {**first, "order": max(t["order"] for t in tuples.values()), "mark": 0} if "order" in first else first
     result = {}
     for name in dut.field_names("o_result__payload"):
         field, _, side = name.rpartition("_")
-        result[name] = {"r": r, "s": s}[side][field] if field else both[name]
+        result[name] = tuples[side][field] if field else shared[name]
     return result
 
 

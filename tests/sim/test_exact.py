@@ -1,6 +1,7 @@
 """Every design, with every kind of parameters, gives exactly the reference's result in every kind of case."""
 
 import functools
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -82,6 +83,13 @@ SETS = [
     ("bisort", "window=5 subwindow=32 partitions=8 batch=8 predicate=band2:1,2 span=5 on_full=drop probers=2"),
     ("bisort", "window=30 subwindow=64 partitions=2 batch=16 mergers=8 predicate=lt key_width=40 payload_width=10"),
     ("bisort", "window=12 subwindow=4 partitions=1 batch=2 collect=3 predicate=ge key_width=5 ahead=1"),
+    ("circular", "window=1 flight=1 buffer=1 result_queue=1 merger_queue=2"),
+    ("circular", "window_s1=7 window_s2=1 window_s3=4 lanes=3 buffer=1"),
+    ("circular", "window=6 lanes=2 span=9 on_full=drop flight=2"),
+    ("circular", "window_s1=2 window_s2=5 window_s3=3 lanes=2 predicate=bands:-4..-2,1..1 flight=5"),
+    ("circular", "streams=4 window=3 predicate=band2:1,2 span=7 buffer=1"),
+    ("circular", "streams=5 window=2 lanes=4 buffer=1 flight=3 fan=2 predicate=ne"),
+    ("circular", "streams=8 window=1 lanes=2 buffer=1 result_queue=1 key_width=5 payload_width=7"),
 ]
 EXAMPLES = 45
 
@@ -90,6 +98,10 @@ EXAMPLES = 45
 def simulator(design: str, words: str) -> Simulator:
     parameters = find(design).parameters.parse(dict(word.split("=", 1) for word in words.split()))
     return Simulator.build(find(design), parameters)
+
+
+def streams_of(design: str, words: str) -> int:
+    return len(simulator(design, words).parameters.streams)
 
 
 @pytest.mark.parametrize(("design", "words"), SETS, ids=lambda text: text.replace(" ", ","))
@@ -120,6 +132,7 @@ SMALL = [
     ("llhj", "cores=1 window=1 punctuation=1"),
     ("llhj", "cores=1 window=1 ordered=true outstanding=8"),
     ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
+    ("circular", "window=1 flight=1 buffer=1 result_queue=1 merger_queue=2"),
 ]
 
 
@@ -133,19 +146,19 @@ class TestOrdinaryCases:
         assert outcome.summary()["latency_cycles"]["max"] is None
 
     def test_one_stream_only(self, design, words):
-        for stream in (0, 1):
+        for stream in range(streams_of(design, words)):
             outcome = simulator(design, words).run(Arrivals(stream=np.full(50, stream), key=np.zeros(50)))
             assert outcome.exact
             assert len(outcome.numbers) == 0
 
-    def test_a_single_pair(self, design, words):
-        for streams in ([0, 1], [1, 0]):
-            outcome = simulator(design, words).run(Arrivals(stream=streams, key=[2**32 - 1] * 2))
+    def test_a_single_result(self, design, words):
+        for streams in permutations(range(streams_of(design, words))):
+            outcome = simulator(design, words).run(Arrivals(stream=streams, key=[2**32 - 1] * len(streams)))
             assert outcome.exact
-            assert outcome.numbers.tolist() == [[streams.index(0), streams.index(1)]]
+            assert outcome.numbers.tolist() == [[streams.index(stream) for stream in sorted(streams)]]
 
     def test_output_that_waits_for_long(self, design, words):
-        arrivals = Workload(match_rate=1.0).slice(0, 200)
+        arrivals = Workload(streams=streams_of(design, words), match_rate=1.0).slice(0, 200)
         outcome = simulator(design, words).run(arrivals, output_stalls=Stalls(0.99, burst=2000.0, seed=3))
         assert outcome.exact
 
@@ -165,12 +178,14 @@ def test_fewer_tuples_than_cores():
         ("llhj", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1"),
         ("llhj", "cores=2 window=9 punctuation=2 index=hash on_full=drop link_queue=1"),
         ("bisort", "window=5 subwindow=32 partitions=8 batch=8 on_full=drop probers=2"),
+        ("circular", "window=6 lanes=2 span=9 on_full=drop flight=2"),
     ],
 )
 def test_overload_drops_and_joins_what_was_accepted(design, words):
     # The output waits for longer than windows and queues can make up for.
     stalls = Stalls(0.9, burst=1000.0, seed=3) if design != "handshake" else None
-    outcome = simulator(design, words).run(Workload(match_rate=1.0).slice(0, 2000), output_stalls=stalls)
+    arrivals = Workload(streams=streams_of(design, words), match_rate=1.0).slice(0, 2000)
+    outcome = simulator(design, words).run(arrivals, output_stalls=stalls)
     assert outcome.exact
     summary = outcome.summary()
     assert 0 < summary["dropped"] < 2000

@@ -1,4 +1,5 @@
-"""Promised cycles: the parallel scan's two tuples a cycle, the sequential scan's states, the nested loop's scan.
+"""Promised cycles: the parallel scan's two tuples a cycle, the sequential scan's states, the nested loop's scan, the
+circular join's busy stages.
 
 ``make bench`` measures the same at full size.
 """
@@ -10,6 +11,7 @@ from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.match_rate import measure
 from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.workload import Workload
 
 
 def simulator(design: str, **given) -> Simulator:
@@ -63,3 +65,15 @@ def test_the_nested_loop_overtakes_the_published_mergers_but_not_ours():
     (ours,) = measure(simulator("handshake", **sizes), [1.0], lambda _: 512)
     (baseline,) = measure(simulator("nested-loop", window=128), [1.0], lambda _: 512)
     assert published.tuples_per_cycle < baseline.tuples_per_cycle < ours.tuples_per_cycle
+
+
+@pytest.mark.parametrize(("streams", "window", "lanes"), [(3, 64, 1), (3, 96, 5), (6, 64, 2)])
+def test_every_stage_of_a_ring_is_busy(streams, window, lanes):
+    """Each stage compares in every cycle, so throughput grows with the streams."""
+    simulated = simulator("circular", streams=streams, window=window, lanes=lanes)
+    outcome = simulated.run(Workload(streams=streams, match_rate=0.0).slice(0, 40 * window))
+    assert outcome.exact
+    accepted = outcome.run.accepted_cycle[2 * streams * window :]
+    tuples_a_cycle = (len(accepted) - 1) / (accepted[-1] - accepted[0])
+    assert tuples_a_cycle * -(-window // lanes) / streams >= 0.97
+    assert tuples_a_cycle >= 0.95 * streams * lanes / window

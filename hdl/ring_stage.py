@@ -1,0 +1,167 @@
+"""One stage of a circular multi-way join: the window of one stream, and all that is compared with it."""
+
+from amaranth.hdl import Cat, Module, Mux
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.combination import Combination
+from streamjoin.hdl.emitter import Emitter
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.places import Places
+from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.sweep import Sweep, hit_layout
+
+
+def link(combination: Combination) -> wiring.Signature:
+    """From a stage to the next one: a combination, its depth in unary, and for which depths there is no more room."""
+    depths = combination.streams - 1
+    return wiring.Signature(
+        {"depth": Out(depths), "message": Out(combination.message(depths)), "full": In(depths)},
+    )
+
+
+class RingStage(Part):
+    """Stores the tuples of its stream, and finds those that go with combinations of the streams before it.
+
+    The stage hears of all arrivals (:class:`OrderControl`). Those of the stream before it are combinations of depth 1
+    and wait here; deeper ones come through the link. Each depth has a queue, a scan, a queue of what was found, and
+    room at the next stage of its own. What they share, comparators and emitter, takes up only what there is room for:
+    no depth ever waits for room for another. See :mod:`streamjoin.reference.circular` for why nothing gets stuck.
+
+    Parameters
+    ----------
+    combination, places, after, before
+        As in :class:`Sweep`.
+    buffer
+        Combinations that may wait, for each depth, besides those under way.
+    queue
+        Results that may wait, besides those under way.
+
+    Members
+    -------
+    passes, arrival
+        An arrival passes.
+    passes_on, arrival_on
+        The same for the next stage, in the next cycle.
+    from_previous, to_next
+        Links of the ring.
+    o_result
+        Combinations of all streams, the one that follows this stage's first.
+    complete
+        An arrival of that stream is complete: all its results are in the queue or have left it.
+    busy
+        Results wait.
+    """
+
+    #: Messages whose hits are awaited, for each depth: one that is scanned, others whose hits are on their way.
+    _PROBES = 4
+    #: Rows with hits that may wait, for each depth, besides those under way.
+    _HITS = 4
+
+    def __init__(self, combination: Combination, places: Places, *, after: bool, before: bool, buffer: int, queue: int):
+        self._combination = combination
+        self._places = places
+        self._sweep = lambda: Sweep(combination, places, after=after, before=before)
+        self._buffer = buffer
+        self._queue = queue
+        super().__init__(
+            {
+                "passes": In(1),
+                "arrival": In(combination.arrival),
+                "passes_on": Out(1),
+                "arrival_on": Out(combination.arrival),
+                "from_previous": In(link(combination)),
+                "to_next": Out(link(combination)),
+                "o_result": Out(stream.Signature(combination.message(combination.streams))),
+                "complete": Out(1),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        combination, streams = self._combination, self._combination.streams
+        ahead = self.arrival.ahead
+        m.d.sync += [
+            self.passes_on.eq(self.passes),
+            self.arrival_on.eq(self.arrival),
+            self.arrival_on.ahead.eq(Mux(ahead == 0, streams - 1, ahead - 1)),
+        ]
+        m.submodules.sweep = sweep = self._sweep()
+        m.submodules.emitter = emitter = Emitter(combination, self._places)
+        m.d.comb += [
+            sweep.passes.eq(self.passes),
+            sweep.arrival.eq(self.arrival),
+            emitter.store.eq(self.passes & (ahead == 0)),
+            emitter.place.eq(sweep.free),
+            emitter.part.eq(combination.pairing.part(combination.part, self.arrival.tuple)),
+        ]
+        for n in range(streams - 1):
+            self._serve(m, n, sweep, emitter)
+        self._give(m, emitter)
+        return m
+
+    def _serve(self, m, n, sweep, emitter):
+        """The way of combinations of depth n + 1: they wait, are compared, and wait for what is found."""
+        layout = self._combination.message(n + 1)
+        if n == 0:
+            # There is room for all that may be under way.
+            waiting = Queue(layout, self._combination.flight)
+            is_of_previous = self.arrival.ahead == self._combination.streams - 1
+            m.d.comb += [
+                waiting.i.p.eq(self._combination.first(self.arrival.tuple, self.arrival.number)),
+                waiting.i.valid.eq(self.passes & is_of_previous),
+            ]
+        else:
+            waiting = Queue(layout, self._buffer + Emitter.RESERVE, margin=Emitter.RESERVE)
+            source = self.from_previous
+            m.d.comb += [
+                *(waiting.i.p[name].eq(source.message[name]) for name in layout.members if name != "parts"),
+                *(waiting.i.p.parts[k].eq(source.message.parts[k]) for k in range(n + 1)),
+                waiting.i.valid.eq(source.depth[n]),
+                source.full[n].eq(waiting.almost_full),
+            ]
+        probes = Queue(layout, self._PROBES)
+        hits = Queue(hit_layout(self._places), self._HITS + Sweep.RESERVE, margin=Sweep.RESERVE)
+        m.submodules[f"waiting{n + 1}"], m.submodules[f"probes{n + 1}"] = waiting, probes
+        m.submodules[f"hits{n + 1}"] = hits
+        both = waiting.o.valid & probes.i.ready
+        port = sweep.i[n]
+        m.d.comb += [
+            port.p.number.eq(waiting.o.p.number),
+            port.p.some.eq(waiting.o.p.some),
+            port.p.probe.eq(self._combination.probe_of(waiting.o.p)),
+            port.valid.eq(both),
+            waiting.o.ready.eq(port.ready),
+            probes.i.p.eq(waiting.o.p),
+            probes.i.valid.eq(port.ready),
+            hits.i.p.eq(sweep.o[n].hit),
+            hits.i.valid.eq(sweep.o[n].valid),
+            sweep.pause[n].eq(hits.almost_full),
+        ]
+        connect(m, hits.o, emitter.hits[n])
+        connect(m, probes.o, getattr(emitter, f"message{n + 1}"))
+
+    def _give(self, m, emitter):
+        """Combinations to the next stage, and those of all streams out."""
+        combination = self._combination
+        following = self.to_next
+        m.submodules.results = results = Queue(
+            combination.message(combination.streams), self._queue + Emitter.RESERVE, margin=Emitter.RESERVE
+        )
+        m.d.comb += [
+            # What has grown here is one deeper there.
+            following.depth.eq(Cat(0, emitter.depth[:-1])),
+            *(
+                following.message[name].eq(emitter.o[name])
+                for name in combination.message(1).members
+                if name != "parts"
+            ),
+            *(following.message.parts[k].eq(emitter.o.parts[k]) for k in range(combination.streams - 1)),
+            emitter.room.eq(~Cat(following.full[1:], results.almost_full)),
+            results.i.p.eq(emitter.o),
+            results.i.valid.eq(emitter.depth[-1] & emitter.o.some),
+            self.busy.eq(results.busy),
+        ]
+        m.d.sync += self.complete.eq(emitter.depth[-1] & emitter.o.last)
+        connect(m, results.o, flipped(self.o_result))

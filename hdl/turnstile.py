@@ -1,0 +1,147 @@
+"""The gate of a multi-way join: tuples pass it one by one, numbered, and no more than can be kept in order."""
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.combination import Combination
+from streamjoin.hdl.face import CONTROL
+from streamjoin.hdl.gate import pushed_out_early, see_through
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.queue import Queue
+
+
+class Turnstile(Part):
+    """Puts arrivals into one row, and counts those under way.
+
+    All inputs share one ``ready``: what waits at the gate enters together, in the order of the streams, and then goes
+    on one in a cycle. No more than ``flight`` arrivals are under way, counted from the oldest that is not complete.
+    Those of one stream complete in their order; so it is enough to remember of which stream each was.
+
+    Parameters
+    ----------
+    combination
+        Layouts.
+    windows
+        Tuples in the window of each stream.
+    on_full
+        ``"stall"`` or ``"drop"``: what to do with tuples that come while others wait for room.
+    start, settle
+        As in :class:`streamjoin.hdl.gate.Gate`.
+
+    Members
+    -------
+    i_s1, i_s2, …
+        Tuples in.
+    goes, arrival
+        An arrival goes on in this cycle; ``ahead`` is its stream.
+    complete
+        For each stream: one of its arrivals is complete.
+    moving
+        There are results that have not left; with arrivals that are not complete, what a drain waits for.
+    drain, drained, halted, discarding, dropped, overflows, starting
+        As in :class:`streamjoin.hdl.gate.Gate`.
+    """
+
+    def __init__(self, combination: Combination, windows: tuple[int, ...], *, on_full: str, start: int, settle: int):
+        self._combination = combination
+        self._windows = windows
+        self._drop = on_full == "drop"
+        self._start = start
+        self._settle = settle
+        pairing = combination.pairing
+        super().__init__(
+            {
+                **{f"i_{side}": In(pairing.tuples) for side in pairing.sides},
+                "goes": Out(1),
+                "arrival": Out(combination.arrival),
+                "complete": In(combination.streams),
+                "busy": In(1),
+                **CONTROL,
+                "starting": Out(1, init=1),
+            }
+        )
+        self.moving = Signal()
+        self.draining = Signal()
+
+    @property
+    def ports(self):
+        """The inputs in the order of the streams."""
+        return [getattr(self, f"i_{side}") for side in self._combination.pairing.sides]
+
+    def elaborate(self, platform):
+        m = Module()
+        combination, streams = self._combination, self._combination.streams
+        taking, room, passes = Signal(), Signal(), Signal()
+        waiting = Signal(streams)
+        # The first of those that wait, and those after it.
+        first = waiting & (~waiting + 1)[:streams]
+        rest = waiting ^ first
+        m.d.comb += [
+            passes.eq(waiting.any() & room),
+            self.halted.eq(taking & waiting.any() & ~room),
+        ]
+        opens = taking & (~waiting.any() | (passes & (rest == 0)))
+        for port in self.ports:
+            m.d.comb += port.ready.eq(opens | self.discarding)
+        valid = Cat(port.valid for port in self.ports)
+        with m.If(opens):
+            m.d.sync += waiting.eq(valid)
+        with m.Elif(passes):
+            m.d.sync += waiting.eq(rest)
+        tuples = [Signal(combination.pairing.tuple, name=f"tuple{n}", reset_less=True) for n in range(streams)]
+        for tuple_, port in zip(tuples, self.ports, strict=True):
+            with m.If(opens):
+                m.d.sync += tuple_.eq(port.p)
+        if self._drop:
+            lost = Signal(range(streams + 1))
+            m.d.comb += self.discarding.eq(self.halted)
+            m.d.sync += [
+                lost.eq(Mux(self.discarding, sum(port.valid for port in self.ports), 0)),
+                self.dropped.eq(self.dropped + lost),
+            ]
+
+        m.d.sync += self.goes.eq(passes)
+        for n, tuple_ in enumerate(tuples):
+            with m.If(first[n]):
+                m.d.sync += [self.arrival.tuple.eq(tuple_), self.arrival.ahead.eq(n)]
+        self._count_flight(m, passes, first, room)
+        if combination.pairing.span is not None:
+            self._count_overflows(m)
+        m.d.comb += self.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any())
+        see_through(m, self, taking, start=self._start, settle=self._settle)
+        return m
+
+    def _count_flight(self, m, passes, first, room):
+        """Number arrivals, and take note of those that are complete, oldest first."""
+        flight, streams = self._combination.flight, self._combination.streams
+        m.submodules.turns = turns = Queue(range(streams), flight)
+        under_way = Signal(range(flight + 1))
+        number = Signal(self._combination.number)
+        counted = [Signal(range(flight + 1), name=f"counted{n}") for n in range(streams)]
+        retires = Signal()
+        oldest = Array(count != 0 for count in counted)[turns.o.p]
+        m.d.comb += [
+            retires.eq(turns.o.valid & oldest),
+            turns.o.ready.eq(retires),
+            turns.i.p.eq(Cat(Cat(first[n] for n in range(streams) if n >> bit & 1).any() for bit in range(3))),
+            turns.i.valid.eq(passes),
+            room.eq(under_way != flight),
+        ]
+        m.d.sync += under_way.eq(under_way + passes - retires)
+        for n, count in enumerate(counted):
+            m.d.sync += count.eq(count + self.complete[n] - (retires & (turns.o.p == n)))
+        with m.If(passes):
+            m.d.sync += [self.arrival.number.eq(number), number.eq(number + 1)]
+        self._under_way = under_way
+
+    def _count_overflows(self, m):
+        """Tuples that leave a time-based window too early."""
+        early = []
+        for n, (side, window) in enumerate(zip(self._combination.pairing.sides, self._windows, strict=True)):
+            enter, full = Signal(name=f"enter_{side}"), Signal(name=f"full_{side}")
+            live = Signal(range(window + 1), name=f"live_{side}")
+            m.d.comb += [enter.eq(self.goes & (self.arrival.ahead == n)), full.eq(live == window)]
+            m.d.sync += live.eq(live + (enter & ~full))
+            time = self.arrival.tuple.time
+            early.append(pushed_out_early(m, side, time, enter, full, window, self._combination.pairing.span))
+        m.d.sync += self.overflows.eq(self.overflows + Cat(early).any())
