@@ -9,6 +9,7 @@ from streamjoin.sim.cache import CacheError
 from streamjoin.sim.files import InputError
 from streamjoin.sim.model import DesignError
 from streamjoin.sim.toolchain import ToolError
+from streamjoin.spark_driver.errors import SparkError
 from streamjoin.synth.errors import SynthError
 
 
@@ -16,7 +17,7 @@ def guarded(command: Callable[[], int]) -> int:
     """Run a command; what users can mend ends in one sentence and status 2, a design's misbehaviour in status 1."""
     try:
         return command()
-    except (ParameterError, InputError, ToolError, CacheError, SynthError) as error:
+    except (ParameterError, InputError, ToolError, CacheError, SparkError, SynthError) as error:
         print(f"streamjoin: {error}", file=sys.stderr)
         return 2
     except DesignError as error:

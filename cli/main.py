@@ -8,7 +8,7 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from streamjoin.cli import board, cocotb, designs, reproduce, sim, sweep, synth, verilog
+from streamjoin.cli import board, cocotb, designs, reproduce, sim, spark, sweep, synth, verilog
 from streamjoin.cli.errors import guarded
 
 COMMANDS = {
@@ -20,6 +20,7 @@ COMMANDS = {
     "synth": synth,
     "sweep": sweep,
     "reproduce": reproduce,
+    "spark": spark,
 }
 
 

@@ -2,31 +2,24 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from tqdm import tqdm
 
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli.arguments import add_design, file_of, read_design, share, whole
+from streamjoin.cli import tuples
+from streamjoin.cli.arguments import add_design, file_of, read_design, share
 from streamjoin.cli.progress import note
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.files import InputError, check_writable
 from streamjoin.sim.model import Stalls
 from streamjoin.sim.simulate import Simulation, Simulator, check_widths
-from streamjoin.sim.tables import read_arrivals, write_results
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.tables import write_results
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--input", type=Path, metavar="FILE", help="tuples in arrival order, CSV or Parquet")
-    source.add_argument("--tuples", type=whole(0), metavar="N", help="generate so many tuples")
-    generated = parser.add_argument_group("generated tuples")
-    generated.add_argument("--match-rate", type=share, metavar="X", help="probability that two tuples match")
-    generated.add_argument("--seed", type=whole(0), metavar="K", help="other seeds give other tuples (default 0)")
-    generated.add_argument("--arrivals", choices=("alternating", "random", "bursty"), help="(default alternating)")
+    tuples.add_arguments(parser)
     stalls = parser.add_argument_group("stalls")
     stalls.add_argument("--input-stalls", type=share, default=0.0, metavar="X", help="share of cycles without input")
     stalls.add_argument("--output-stalls", type=share, default=0.0, metavar="X", help="share of cycles output waits")
@@ -73,32 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
-    timed = parameters.span is not None
     if arguments.input:
-        for name in ("match_rate", "arrivals"):
-            if getattr(arguments, name) is not None:
-                raise InputError(f"--{name.replace('_', '-')} goes with --tuples, not with --input: leave it out")
-        return read_arrivals(
-            arguments.input,
-            parameters.streams,
-            key_width=parameters.key_width,
-            two_keys="key2" in parameters.predicate.fields,
-            timed=timed,
-            time_width=parameters.time_width,
-        )
-    try:
-        workload = Workload(
-            streams=len(parameters.streams),
-            seed=arguments.seed or 0,
-            key_width=parameters.key_width,
-            predicate=parameters.predicate,
-            match_rate=arguments.match_rate,
-            arrivals=arguments.arrivals or "alternating",
-        )
-    except ValueError as error:
-        raise ParameterError(str(error)) from error
-    arrivals = workload.slice(0, arguments.tuples)
-    if timed and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
+        return tuples.read_file(arguments, parameters)
+    arrivals = tuples.workload(arguments, parameters).slice(0, arguments.tuples)
+    if parameters.span is not None and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
         raise ParameterError(
             f"time_width={parameters.time_width} is too narrow for {len(arrivals)} generated tuples: raise it"
         )

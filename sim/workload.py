@@ -16,7 +16,10 @@ _EQUAL: Ranges = ((0, 0),)
 _BURST = 32  # mean length of the bursts that "bursty" is made of; neighbours may be of one stream
 
 # What a random number is drawn for: no two purposes share one.
-_STREAM, _BURST_END, _TIME, _PAYLOAD, _CHOICE, _GROUP, _SLOT, _SLOT2, _KEY, _KEY2 = range(10)
+_STREAM, _BURST_END, _TIME, _PAYLOAD, _CHOICE, _GROUP, _SLOT, _SLOT2, _KEY, _KEY2, _SIDE, _PHASE = range(12)
+
+_ONE_SIDED = 16  # of so many tuples all but one are of the first stream
+_RANKS = 1 << 16  # groups that "zipf" tells apart
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,12 @@ class Workload:
     predicate : decides what matches, and whether tuples have a second key
     match_rate : the probability that two tuples of different streams satisfy the predicate, 0 meaning that none
         ever do; None for keys that are uniform over the key width
-    arrivals : ``"alternating"``, ``"random"`` (each tuple's stream is drawn) or ``"bursty"`` (each burst's is)
+    keys : how the keys that match are spread: ``"uniform"``; ``"zipf"``, the n-th most frequent with a share of
+        1 / n^s, where s makes the match rate, or is 1 without one; or ``"drifting"``, uniform, but each key gives way
+        to another every ``drift`` tuples, all at different times
+    drift : how many tuples a drifting key lasts; two tuples that are far less apart match at the given rate
+    arrivals : ``"alternating"``, ``"random"`` (each tuple's stream is drawn), ``"bursty"`` (each burst's is) or
+        ``"one-sided"`` (fifteen of sixteen tuples are of the first stream)
     tuples_per_tick : how many tuples arrive in one tick of the ``time`` column, on average
     """
 
@@ -44,6 +52,8 @@ class Workload:
     match_rate: float | None = None
     arrivals: str = "alternating"
     tuples_per_tick: int = 1
+    keys: str = "uniform"
+    drift: int = 1 << 16
 
     def __post_init__(self):
         if self.streams < 2:
@@ -56,6 +66,10 @@ class Workload:
             raise ValueError(f"arrivals cannot be {self.arrivals!r}: choose one of {', '.join(_ARRIVALS)}")
         if self.tuples_per_tick < 1:
             raise ValueError(f"{self.tuples_per_tick} tuples a tick make no time pass: give at least 1")
+        if self.keys not in KEYS:
+            raise ValueError(f"keys cannot be {self.keys!r}: choose one of {', '.join(KEYS)}")
+        if self.drift < 1:
+            raise ValueError(f"keys that last {self.drift} tuples are never there: give a drift of at least 1")
         _ = self._keys  # says what is wrong with the match rate
 
     def slice(self, start: int, stop: int) -> Arrivals:
@@ -76,25 +90,34 @@ class Workload:
     def _keys(self):
         """How keys are drawn so that the predicate holds as often as asked."""
         space, rate, ranges = 1 << self.key_width, self.match_rate, self.predicate.key_ranges
-        if rate is None:
+        if rate is None and self.keys == "uniform":
             return _Uniform(space)
-        if not 0 <= rate <= 1:
+        if rate is None and self.keys == "drifting":
+            raise ValueError("drifting keys need a match rate: give one")
+        if rate is not None and not 0 <= rate <= 1:
             raise ValueError(f"a match rate of {rate} is no probability: give one from 0 to 1")
+        if ranges is None and rate is None:
+            ranges = _EQUAL
         if ranges is None:
             raise ValueError(
                 f"no keys are known to match {self.predicate.spec!r} at a given rate: leave the match rate out"
             )
-        if self.streams > 2 and not self.predicate.is_equi:
+        if rate is not None and self.streams > 2 and not self.predicate.is_equi:
             raise ValueError(
                 f"{self.streams} streams have a match rate only for 'equi': choose it or leave the rate out"
             )
+        if self.keys != "uniform" and any(bound is None for pair in ranges for bound in pair):
+            raise ValueError(f"keys are {self.keys} only where keys match that are equal or near: leave that out")
         if ranges == ((None, -1), (1, None)):
             return _Groups(1 - rate, space, self.streams, _EQUAL, _EQUAL)
         if ranges[0][0] is None:
             return _Sides(rate, space)
         if ranges[0][1] is None:
             return _Sides(1 - rate, space)
-        return _Groups(rate, space, self.streams, ranges, self.predicate.key2_ranges or _EQUAL)
+        ranges2 = self.predicate.key2_ranges or _EQUAL
+        if self.keys == "zipf":
+            return _Zipf(rate, space, self.streams, ranges, ranges2)
+        return _Groups(rate, space, self.streams, ranges, ranges2, self.drift if self.keys == "drifting" else None)
 
 
 class _Draw:
@@ -140,7 +163,16 @@ def _bursty(draw: _Draw, streams: int) -> np.ndarray:
     return draw.below(streams, _STREAM, of=burst)
 
 
-_ARRIVALS = {"alternating": _alternating, "random": _random, "bursty": _bursty}
+def _one_sided(draw: _Draw, streams: int) -> np.ndarray:
+    others = 1 + draw.below(streams - 1, _STREAM)
+    return np.where(draw.below(_ONE_SIDED, _SIDE) == 0, others, 0).astype(np.uint64)
+
+
+_ARRIVALS = {"alternating": _alternating, "random": _random, "bursty": _bursty, "one-sided": _one_sided}
+
+#: The names of the orders in which streams arrive, and of the ways in which keys are spread.
+ARRIVALS = tuple(_ARRIVALS)
+KEYS = ("uniform", "zipf", "drifting")
 
 
 @dataclass(frozen=True)
@@ -168,34 +200,64 @@ class _Sides:
         return third * np.uint64(self.third) + draw.below(self.third, _KEY), None
 
 
+class _Layout:
+    """Where groups of keys lie: tuples of the same group match, and only they.
+
+    Groups lie so far apart in the key space that no range of differences reaches from one to the next. With ``drift``
+    each of them moves, within its own share of the space, every so many tuples.
+    """
+
+    def __init__(self, space: int, ranges: Ranges, ranges2: Ranges, drift: int | None = None):
+        self.inside, self.inside2 = _Inside(*ranges[0], space), _Inside(*ranges2[0], space)
+        self.distance = min(space, 1 + 2 * max(abs(bound) for pair in ranges for bound in pair))
+        self.positions2 = space - self.inside2.reach
+        self.slots = (space - 1 - self.inside.reach) // self.distance + 1
+        self.drift = drift
+
+    def place(self, groups: int) -> None:
+        """Give each of so many groups its share of the slots."""
+        if groups > self.slots:
+            raise ValueError(f"this match rate needs {groups} keys far enough apart, not {self.slots}: widen the key")
+        self.groups = groups
+        self.stride = self.slots // groups
+        if self.drift and self.stride == 1:
+            raise ValueError(f"{groups} keys have no room to drift: widen the key, or raise the match rate")
+
+    def keys(self, draw: _Draw, stream: np.ndarray, group: np.ndarray):
+        where = group
+        if self.drift:
+            version = (draw.position + draw.below(self.drift, _PHASE, of=group)) // np.uint64(self.drift)
+            where = group + version * np.uint64(self.groups)
+        # Anywhere in its share of the slots, so that low bits of the key vary as much as high ones.
+        slot = group * np.uint64(self.stride) + draw.below(self.stride, _SLOT, of=where)
+        key = slot * np.uint64(self.distance) + self.inside.draw(draw, stream, _KEY)
+        key2 = draw.below(self.positions2, _SLOT2, of=where) + self.inside2.draw(draw, stream, _KEY2)
+        return key, key2
+
+
 class _Groups:
-    """For keys that are equal or near: tuples match if they are of the same group, and only then.
+    """For keys that are equal or near, as many groups of them as the match rate asks for.
 
     Of D + 1 groups one is drawn with probability a and each of the others with (1 - a) / D. With D = ⌊1 / rate⌋ some
     a makes a² + (1 - a)² / D, the probability that two tuples draw the same group, equal to the rate. For rate 0
     each stream has groups of its own.
-
-    Groups lie so far apart in the key space that no range of differences reaches from one to the next.
     """
 
-    def __init__(self, rate: float, space: int, streams: int, ranges: Ranges, ranges2: Ranges):
-        self.inside, self.inside2 = _Inside(*ranges[0], space), _Inside(*ranges2[0], space)
-        self.distance = min(space, 1 + 2 * max(abs(bound) for pair in ranges for bound in pair))
-        self.positions2 = space - self.inside2.reach
-        slots = (space - 1 - self.inside.reach) // self.distance + 1
+    def __init__(
+        self, rate: float, space: int, streams: int, ranges: Ranges, ranges2: Ranges, drift: int | None = None
+    ):
+        self.layout = _Layout(space, ranges, ranges2, drift)
         if rate == 0:
             self.streams_apart, self.special = streams, 0.0
-            self.common = max(1, slots // streams)
-            groups = self.common * streams
+            # Keys that drift need room beside them.
+            self.common = max(1, self.layout.slots // (streams if drift is None else 2 * streams))
+            self.layout.place(self.common * streams)
         else:
             self.streams_apart = None
             self.common = floor(min(1 / rate, 2.0**64))
             share = 1 / self.common
             self.special = max(0.0, (share - sqrt(max(0.0, rate * (1 + share) - share))) / (1 + share))
-            groups = self.common + (self.special > 0)
-        if groups > slots:
-            raise ValueError(f"this match rate needs {groups} keys far enough apart, not {slots}: widen the key")
-        self.stride = slots // groups
+            self.layout.place(self.common + (self.special > 0))
 
     def draw(self, draw: _Draw, stream: np.ndarray):
         group = draw.below(self.common, _GROUP)
@@ -203,11 +265,44 @@ class _Groups:
             group = group * np.uint64(self.streams_apart) + stream
         else:
             group[draw.chance(self.special, _CHOICE)] = self.common
-        # Anywhere in its share of the slots, so that low bits of the key vary as much as high ones.
-        slot = group * np.uint64(self.stride) + draw.below(self.stride, _SLOT, of=group)
-        key = slot * np.uint64(self.distance) + self.inside.draw(draw, stream, _KEY)
-        key2 = draw.below(self.positions2, _SLOT2, of=group) + self.inside2.draw(draw, stream, _KEY2)
-        return key, key2
+        return self.layout.keys(draw, stream, group)
+
+
+class _Zipf:
+    """For keys that are equal or near, groups of which few are frequent: the n-th has a share of 1 / n^s.
+
+    There are as many as the key space holds, up to a limit; the exponent s makes the squares of the shares, the
+    probability that two tuples draw the same group, add up to the match rate. For rate 0 each stream has groups of its
+    own, and the exponent is 1, as it is without a rate.
+    """
+
+    def __init__(self, rate: float | None, space: int, streams: int, ranges: Ranges, ranges2: Ranges):
+        self.layout = _Layout(space, ranges, ranges2)
+        self.streams_apart = streams if rate == 0 else None
+        ranks = min(_RANKS, max(1, self.layout.slots // (self.streams_apart or 1)))
+        self.layout.place(ranks * (self.streams_apart or 1))
+        shares = _shares(1.0, ranks) if not rate else self._fitting(rate, ranks)
+        # In 53-bit integers, as draws are.
+        self.thresholds = (np.cumsum(shares) * 2.0**53).astype(np.uint64)[:-1]
+
+    def _fitting(self, rate: float, ranks: int) -> np.ndarray:
+        if rate < 1 / ranks or (rate > 1 - 1e-9 and ranks > 1):
+            raise ValueError(f"{ranks} zipf keys match at rates from {1 / ranks:.3g} to below 1: change the rate")
+        low, high = 0.0, 64.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if float((_shares(middle, ranks) ** 2).sum()) < rate else (low, middle)
+        return _shares(high, ranks)
+
+    def draw(self, draw: _Draw, stream: np.ndarray):
+        rank = np.searchsorted(self.thresholds, draw.bits(_GROUP) >> np.uint64(11), side="right").astype(np.uint64)
+        group = rank * np.uint64(self.streams_apart) + stream if self.streams_apart else rank
+        return self.layout.keys(draw, stream, group)
+
+
+def _shares(exponent: float, ranks: int) -> np.ndarray:
+    weights = np.arange(1, ranks + 1, dtype=float) ** -exponent
+    return weights / weights.sum()
 
 
 class _Inside:

@@ -3,13 +3,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from streamjoin.reference.segments import cut
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.workload import ARRIVALS, KEYS, Workload
+from tests.sim.plain_workload import PlainWorkload
 
 OWN = Predicate("own:own", lambda r, s: r.key == s.key)
 
@@ -27,7 +28,27 @@ def near(match_rate: float):
     return pytest.approx(match_rate, rel=0, abs=4 * sqrt(match_rate * (1 - match_rate) / 2000))
 
 
-@pytest.mark.parametrize("order", ["alternating", "random", "bursty"])
+@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize("order", ARRIVALS)
+@given(st.integers(0, 10**15), st.integers(0, 60), st.integers(0, 2**70))
+@settings(max_examples=10)
+def test_plain_python_gives_the_same_tuples(order, keys, start, size, seed):
+    for spec, key_width in (("equi", 10), ("bands:-9..-4,20..31", 14)):
+        workload = Workload(
+            seed=seed,
+            key_width=key_width,
+            predicate=parse_predicate(spec),
+            match_rate=0.03,
+            arrivals=order,
+            keys=keys,
+            drift=50,
+            tuples_per_tick=3,
+        )
+        plain = PlainWorkload(workload)
+        assert list(workload.slice(start, start + size).rows()) == [plain.row(start + n) for n in range(size)]
+
+
+@pytest.mark.parametrize("order", ARRIVALS)
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 2**70), st.sampled_from((None, 0, 0.3)))
 def test_a_slice_is_the_same_part_of_the_whole(order, start, size, seed, match_rate):
     workload = Workload(
@@ -54,6 +75,29 @@ def test_seeds_differ():
 def test_match_rate_is_met(spec, match_rate):
     workload = Workload(seed=3, predicate=parse_predicate(spec), match_rate=match_rate)
     assert rate(workload) == near(match_rate)
+
+
+@pytest.mark.parametrize("match_rate", [0, 0.003, 0.1, 0.9])
+@pytest.mark.parametrize("spec", ["equi", "band:7", "band2:3,50"])
+@pytest.mark.parametrize("keys", ["zipf", "drifting"])
+def test_match_rate_is_met_by_keys_that_are_not_uniform(keys, spec, match_rate):
+    workload = Workload(seed=3, predicate=parse_predicate(spec), match_rate=match_rate, keys=keys, drift=10**9)
+    tolerance = near(match_rate) if keys == "drifting" else pytest.approx(match_rate, rel=0.25, abs=1e-6)
+    assert rate(workload) == tolerance
+
+
+def test_zipf_keys_fall_off_as_their_rank():
+    keys = Workload(keys="zipf", key_width=20).slice(0, 200_000).key
+    counts = np.sort(np.unique(keys, return_counts=True)[1])[::-1]
+    assert counts[:4] / counts[0] == pytest.approx([1, 1 / 2, 1 / 3, 1 / 4], rel=0.1)
+    assert len(counts) > 10_000
+
+
+def test_drifting_keys_give_way_to_others_one_by_one():
+    workload = Workload(keys="drifting", match_rate=0.01, drift=1000)
+    keys = [set(workload.slice(start, start + 500).key.tolist()) for start in (0, 500, 2000)]
+    assert len(keys[0] & keys[1]) > 50
+    assert not keys[0] & keys[2]
 
 
 @pytest.mark.parametrize("match_rate", [0, 0.01, 0.2, 1])
@@ -108,10 +152,13 @@ def test_order_of_arrivals():
     assert Workload(streams=3).slice(4, 8).stream.tolist() == [1, 2, 0, 1]
     switches = {
         order: np.count_nonzero(np.diff(Workload(arrivals=order).slice(0, 6400).stream))
-        for order in ("random", "bursty")
+        for order in ("random", "bursty", "one-sided")
     }
     assert switches["random"] == pytest.approx(3200, rel=0.1)
     assert switches["bursty"] == pytest.approx(100, rel=0.3)
+    assert switches["one-sided"] == pytest.approx(750, rel=0.1)
+    counts = np.bincount(Workload(streams=4, arrivals="one-sided").slice(0, 16_000).stream)
+    assert counts == pytest.approx([15_000, 333, 333, 333], rel=0.2)
 
 
 def test_segments_of_a_workload_are_made_without_the_whole():
@@ -128,7 +175,14 @@ def test_segments_of_a_workload_are_made_without_the_whole():
         ({"streams": 1}, "give at least 2"),
         ({"key_width": 64}, "give a key width from 1 to 63"),
         ({"payload_width": 64}, "give a width from 0 to 63"),
-        ({"arrivals": "sorted"}, "choose one of alternating, random, bursty"),
+        ({"arrivals": "sorted"}, "choose one of alternating, random, bursty, one-sided"),
+        ({"keys": "sorted"}, "choose one of uniform, zipf, drifting"),
+        ({"keys": "drifting"}, "need a match rate"),
+        ({"keys": "drifting", "match_rate": 0.5, "drift": 0}, "at least 1"),
+        ({"keys": "drifting", "match_rate": 1 / 256, "key_width": 8}, "no room to drift"),
+        ({"keys": "zipf", "match_rate": 1e-6}, "match at rates from"),
+        ({"keys": "zipf", "match_rate": 1}, "match at rates from"),
+        ({"keys": "zipf", "match_rate": 0.5, "predicate": parse_predicate("lt")}, "equal or near"),
         ({"tuples_per_tick": 0}, "give at least 1"),
         ({"match_rate": 1.5}, "from 0 to 1"),
         ({"match_rate": float("nan")}, "from 0 to 1"),

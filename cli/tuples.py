@@ -1,0 +1,59 @@
+"""The tuples that commands run: read from a file, or generated."""
+
+import argparse
+from pathlib import Path
+
+from streamjoin.cli.arguments import share, whole
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim.files import InputError
+from streamjoin.sim.tables import read_arrivals
+from streamjoin.sim.workload import ARRIVALS, KEYS, Workload
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """--input, or --tuples and how they are generated."""
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--input", type=Path, metavar="FILE", help="tuples in arrival order, CSV or Parquet")
+    source.add_argument("--tuples", type=whole(0), metavar="N", help="generate so many tuples")
+    add_generated(parser)
+
+
+def add_generated(parser: argparse.ArgumentParser) -> None:
+    """How tuples are generated."""
+    generated = parser.add_argument_group("generated tuples")
+    generated.add_argument("--match-rate", type=share, metavar="X", help="probability that two tuples match")
+    generated.add_argument("--seed", type=whole(0), metavar="K", help="other seeds give other tuples (default 0)")
+    generated.add_argument("--arrivals", choices=ARRIVALS, help="(default alternating)")
+    generated.add_argument("--keys", choices=KEYS, help="how often each key comes (default uniform)")
+
+
+def read_file(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
+    """The tuples of --input."""
+    for name in ("match_rate", "arrivals", "keys"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --tuples, not with --input: leave it out")
+    return read_arrivals(
+        arguments.input,
+        parameters.streams,
+        key_width=parameters.key_width,
+        two_keys="key2" in parameters.predicate.fields,
+        timed=parameters.span is not None,
+        time_width=parameters.time_width,
+    )
+
+
+def workload(arguments: argparse.Namespace, parameters: JoinParameters) -> Workload:
+    """What generates tuples as the arguments say."""
+    try:
+        return Workload(
+            streams=len(parameters.streams),
+            seed=arguments.seed or 0,
+            key_width=parameters.key_width,
+            predicate=parameters.predicate,
+            match_rate=arguments.match_rate,
+            arrivals=arguments.arrivals or ARRIVALS[0],
+            keys=arguments.keys or KEYS[0],
+        )
+    except ValueError as error:
+        raise ParameterError(str(error)) from error

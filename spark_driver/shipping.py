@@ -1,0 +1,145 @@
+"""What workers need from us: this package, the compiled model, a user's own predicate, the tuples of a file.
+
+All of it goes through Spark, so that workers need not share a file system with us. They need Python with the packages
+that this one depends on. The model is compiled once, here; a worker with another processor or system, or one that
+cannot load it, compiles it for itself.
+"""
+
+import ctypes
+import hashlib
+import io
+import json
+import os
+import platform
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
+
+from streamjoin.hdl.registry import find
+from streamjoin.reference.predicates import Predicate
+from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.verilate import Library, build_library
+from streamjoin.sim.verilog import Verilog
+
+_PACKAGES = ("reference", "hdl", "sim", "spark_driver")
+_SHIPPED_SUFFIXES = (".py", ".cpp")
+
+
+@dataclass(frozen=True)
+class ShippedModel:
+    """A simulator on its way: all that a worker needs to have the same one.
+
+    Attributes
+    ----------
+    library, description
+        Names of shipped files: the compiled model, and its Verilog with its manifest.
+    digest
+        The SHA-256 of the library.
+    machine
+        Where the library runs.
+    """
+
+    design: str
+    parameters: tuple[tuple[str, object], ...]
+    library: str
+    description: str
+    digest: str
+    machine: str
+
+    def simulator(self) -> Simulator:
+        """On a worker: the simulator, opened or built once a process."""
+        return _open(self)
+
+
+def machine() -> str:
+    """What a library has to be compiled for."""
+    return f"{platform.system()} {platform.machine()}"
+
+
+def ship_package(spark: SparkSession, folder: Path, predicate: Predicate) -> None:
+    """Send this package, and the module of a predicate of the user's own."""
+    archive = _archive(folder, {f"streamjoin/{package}": files(f"streamjoin.{package}") for package in _PACKAGES})
+    spark.sparkContext.addPyFile(str(archive))
+    name, colon, _ = predicate.spec.partition(":")
+    if colon and name in sys.modules:
+        spark.sparkContext.addPyFile(str(_own_module(name.partition(".")[0], folder)))
+
+
+def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> ShippedModel:
+    """Send the compiled model."""
+    verilog, content = simulator.verilog, simulator.library.path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    name = f"model-{digest[:16]}"
+    (folder / f"{name}.json").write_text(json.dumps({"text": verilog.text, "manifest": verilog.manifest}))
+    (folder / f"{name}.so").write_bytes(content)
+    for suffix in ("json", "so"):
+        spark.sparkContext.addFile(str(folder / f"{name}.{suffix}"))
+    return ShippedModel(
+        design=simulator.design.name,
+        parameters=tuple(simulator.parameters.as_dict().items()),
+        library=f"{name}.so",
+        description=f"{name}.json",
+        digest=digest,
+        machine=machine(),
+    )
+
+
+@lru_cache(maxsize=4)
+def _open(model: ShippedModel) -> Simulator:
+    design = find(model.design)
+    verilog = Verilog(**json.loads(Path(SparkFiles.get(model.description)).read_text()))
+    path = Path(SparkFiles.get(model.library))
+    if model.machine == machine() and _is_sound(path, model.digest):
+        library = Library(path, waves=None, cached=True)
+    else:
+        library = build_library(verilog)
+    return Simulator(design, design.parameters.parse(dict(model.parameters)), verilog, library, 0.0)
+
+
+def _is_sound(path: Path, digest: str) -> bool:
+    """Whether the library arrived whole and can be loaded here: a C library that is too old refuses it."""
+    try:
+        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            return False
+        ctypes.CDLL(os.fspath(path))
+    except OSError:
+        return False
+    return True
+
+
+def _archive(folder: Path, packages: Mapping[str, Traversable]) -> Path:
+    """An archive of packages, each under its path, named after its content: Spark takes no other file of a name."""
+    modules = {"streamjoin/__init__.py": b""} if any(path.startswith("streamjoin/") for path in packages) else {}
+    for path, package in packages.items():
+        modules |= _modules(package, path)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as target:
+        for path, text in sorted(modules.items()):
+            target.writestr(zipfile.ZipInfo(path), text)
+    archive = folder / f"package-{hashlib.sha256(content.getvalue()).hexdigest()[:16]}.zip"
+    archive.write_bytes(content.getvalue())
+    return archive
+
+
+def _modules(package: Traversable, path: str) -> dict[str, bytes]:
+    found = {}
+    for entry in package.iterdir():
+        if entry.is_dir() and entry.name != "__pycache__":
+            found |= _modules(entry, f"{path}/{entry.name}")
+        elif entry.name.endswith(_SHIPPED_SUFFIXES):
+            found[f"{path}/{entry.name}"] = entry.read_bytes()
+    return found
+
+
+def _own_module(name: str, folder: Path) -> Path:
+    """The file of a module, or an archive of a package."""
+    source = Path(sys.modules[name].__file__)
+    return _archive(folder, {name: source.parent}) if source.name == "__init__.py" else source

