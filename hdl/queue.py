@@ -68,47 +68,66 @@ class Queue(Part):
         places = 1 << ceil_log2(self.depth)
         m.submodules.memory = waiting = memory.Memory(shape=self._shape, depth=places, init=[], attrs=NEVER_COLLIDES)
         write, read = waiting.write_port(), waiting.read_port()
+        level = (_Unary if self.depth <= _DEEPEST_IN_UNARY else _Binary)(self.depth, self.depth - self.margin)
         entering = Signal()
         moving_up = Signal()  # to the exit
-        some, full, almost_full = self._level(m, entering, moving_up)
         m.d.comb += [
-            self.i.ready.eq(~full),
+            self.i.ready.eq(~level.full),
             entering.eq(self.i.valid & self.i.ready),
             write.data.eq(self.i.p),
             write.en.eq(entering),
-            moving_up.eq(some & (self.o.ready | ~self.o.valid)),
+            moving_up.eq(level.some & (self.o.ready | ~self.o.valid)),
             read.en.eq(moving_up),
             self.o.p.eq(read.data),
-            self.almost_full.eq(almost_full),
-            self.busy.eq(some | self.o.valid),
+            self.almost_full.eq(level.almost_full),
+            self.busy.eq(level.some | self.o.valid),
         ]
         with m.If(entering):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(moving_up):
             m.d.sync += read.addr.eq(read.addr + 1)
+        level.count(m, entering, moving_up)
         with m.If(moving_up):
             m.d.sync += self.o.valid.eq(1)
         with m.Elif(self.o.ready):
             m.d.sync += self.o.valid.eq(0)
         return m
 
-    def _level(self, m, entering, moving_up):
-        """Three registers: there is something in the memory, it is full, it is almost full."""
-        warning = self.depth - self.margin
-        if self.depth <= _DEEPEST_IN_UNARY:
-            level = Signal(self.depth)  # as many ones as items in the memory
-            with m.If(entering ^ moving_up):
-                m.d.sync += level.eq(Mux(entering, (level << 1) | 1, level >> 1))
-            return level[0], level[-1], level[warning - 1]
-        count = Signal(range(self.depth + 1))
-        some, full, almost_full = Signal(), Signal(), Signal()
-        with m.If(entering & ~moving_up):
+
+class _Unary:
+    """The number of items in a memory, as many ones: each flag is one bit of it."""
+
+    def __init__(self, depth: int, warning: int):
+        self._level = Signal(depth, name="level")
+        self.some, self.full, self.almost_full = self._level[0], self._level[-1], self._level[warning - 1]
+
+    def count(self, m, entering, leaving):
+        with m.If(entering ^ leaving):
+            m.d.sync += self._level.eq(Mux(entering, (self._level << 1) | 1, self._level >> 1))
+
+
+class _Binary:
+    """The number of items in a memory, and a register for each flag."""
+
+    def __init__(self, depth: int, warning: int):
+        self._depth = depth
+        self._warning = warning
+        self._level = Signal(range(depth + 1), name="level")
+        self.some, self.full, self.almost_full = (Signal(name=name) for name in ("some", "full", "nearly"))
+
+    def count(self, m, entering, leaving):
+        level = self._level
+        with m.If(entering & ~leaving):
             m.d.sync += [
-                count.eq(count + 1),
-                some.eq(1),
-                full.eq(count == self.depth - 1),
-                almost_full.eq(count >= warning - 1),
+                level.eq(level + 1),
+                self.some.eq(1),
+                self.full.eq(level == self._depth - 1),
+                self.almost_full.eq(level >= self._warning - 1),
             ]
-        with m.Elif(moving_up & ~entering):
-            m.d.sync += [count.eq(count - 1), some.eq(count != 1), full.eq(0), almost_full.eq(count > warning)]
-        return some, full, almost_full
+        with m.Elif(leaving & ~entering):
+            m.d.sync += [
+                level.eq(level - 1),
+                self.some.eq(level != 1),
+                self.full.eq(0),
+                self.almost_full.eq(level > self._warning),
+            ]

@@ -140,6 +140,7 @@ def measure(
                 target,
                 range(1, seeds + 1),
                 share=_share(area, target),
+                closed=getattr(component, "closed", False),
                 jobs=jobs,
                 progress=lambda seed: hear(f"seed {seed}"),
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamjoin.sim import cache
 from streamjoin.synth import tools
-from streamjoin.synth.floorplan import RamRows, pin_rams
+from streamjoin.synth.floorplan import Floorplan
 from streamjoin.synth.netlist import Netlist
 from streamjoin.synth.targets import CONSTRAINTS, Target
 
@@ -25,13 +25,15 @@ def place_and_route(
     seeds: Iterable[int],
     *,
     share: float = 0,
+    closed: bool = False,
     jobs: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> dict[int, dict]:
     """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
 
     ``share`` is how much of the device the design takes. Where that leaves little room, targets may have arguments for
-    it, and before that, places for block RAM (:mod:`streamjoin.synth.floorplan`).
+    it, and before that, places for block RAM (:mod:`streamjoin.synth.floorplan`); ``closed`` says that the ends of its
+    chain of cores are neighbours.
     A run that insists on its goal without end is done again without ``target.insistence``.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
@@ -39,14 +41,15 @@ def place_and_route(
     program = tools.router(target)
     has_rams = any(kind in netlist.cells for kind in target.brams)
     rows = target.ram_rows if has_rams and share > _FLOORPLANNED else ()
-    crowded = rows or share > _CROWDED
+    floorplan = Floorplan(rows, closed) if rows else None
+    crowded = floorplan or share > _CROWDED
     effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
 
         def one(seed: int) -> tuple[int, dict]:
             return seed, _report(
-                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], rows, children
+                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], floorplan, children
             )
 
         runs = [pool.submit(one, seed) for seed in seeds]
@@ -64,13 +67,18 @@ def place_and_route(
 
 
 def _report(
-    program: str, netlist: Netlist, target: Target, options: list[str], rows: RamRows, children: tools.Children
+    program: str,
+    netlist: Netlist,
+    target: Target,
+    options: list[str],
+    floorplan: Floorplan | None,
+    children: tools.Children,
 ) -> dict:
     def build(folder: Path) -> None:
         netlist.write(folder / "netlist.json")
-        if rows:
+        if floorplan:
             cells = json.loads((folder / "netlist.json").read_text())
-            pin_rams(cells, target.brams, rows)
+            floorplan.pin_rams(cells, target.brams)
             (folder / "netlist.json").write_text(json.dumps(cells))
         (folder / "constraints").write_text(target.constraints)
         # Names without folders: a tool of YoWASP sees the folder it runs in, but has a /tmp of its own.
@@ -83,9 +91,8 @@ def _report(
             children.run([word for word in command if word not in target.insistence], folder=folder)
         (folder / "netlist.json").unlink()
 
-    key = cache.key_of(
-        "route", netlist.hash, tools.router_version(program), target.constraints, *options, *sum(rows, ())
-    )
+    plan = floorplan.words if floorplan else ()
+    key = cache.key_of("route", netlist.hash, tools.router_version(program), target.constraints, *options, *plan)
     return json.loads((cache.entry(key, build) / "report.json").read_text())
 
 
