@@ -1,43 +1,27 @@
-"""All figures and tables that can be reproduced; a new one is a file with an ``ENTRY`` and a line here."""
+"""All figures and tables that are reproduced, by name: the modules of this package that are named after a paper."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 
-from streamjoin.report.reproduce import (
-    paper_000_figure_18,
-    paper_000_table_1,
-    paper_000_table_2,
-    paper_001_figure_10,
-    paper_001_figure_11,
-    paper_001_figure_12,
-    paper_001_figure_13,
-    paper_002_figure_5,
-    paper_002_figure_17,
-    paper_002_figure_18,
-    paper_002_figure_21,
-    paper_002_table_2,
-    paper_004_figure_7,
-)
+from streamjoin.report import reproduce
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
 
-ENTRIES: dict[str, Entry] = {
-    module.ENTRY.name: module.ENTRY
-    for module in (
-        paper_000_figure_18,
-        paper_000_table_1,
-        paper_000_table_2,
-        paper_001_figure_10,
-        paper_001_figure_11,
-        paper_001_figure_12,
-        paper_001_figure_13,
-        paper_002_figure_5,
-        paper_002_figure_17,
-        paper_002_figure_18,
-        paper_002_figure_21,
-        paper_002_table_2,
-        paper_004_figure_7,
-    )
-}
+
+def _entries() -> Iterator[Entry]:
+    for module in iter_modules(reproduce.__path__):
+        if module.name.startswith("paper_"):
+            yield import_module(f"{reproduce.__name__}.{module.name}").ENTRY
+
+
+def _in_the_papers(entry: Entry) -> list[int | str]:
+    """Orders figure 5 before figure 18."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", entry.name)]
+
+
+ENTRIES: dict[str, Entry] = {entry.name: entry for entry in sorted(_entries(), key=_in_the_papers)}
 
 
 def choose(names: Sequence[str]) -> list[Entry]:
