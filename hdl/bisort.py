@@ -7,6 +7,7 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.batch_collector import BatchCollector
 from streamjoin.hdl.batch_store import BatchStore
+from streamjoin.hdl.external_memory import LEAST_LATENCY, ExternalMemory
 from streamjoin.hdl.face import CONTROL, face
 from streamjoin.hdl.index_array import IndexArray
 from streamjoin.hdl.insertion_engine import InsertionEngine
@@ -25,10 +26,12 @@ class BisortParameters(JoinParameters):
     subwindow: int = parameter(64, "tuples in a subwindow, a power of two")
     partitions: int = parameter(8, "partitions of a subwindow, a power of two; its index has so many keys")
     batch: int = parameter(16, "tuples of a stream that are processed together, at most")
-    collect: int = parameter(256, "cycles that the first tuple of a batch waits for others, at most")
+    collect: int = parameter(1024, "cycles that the first tuple of a batch waits for others, at most")
     mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two")
     probers: int = parameter(1, "tuples that probe side by side, each with two comparisons a cycle; a power of two")
     ahead: int = parameter(8, "lines that a merger or prober reads ahead")
+    bandwidth: int | None = parameter(None, "bytes a cycle of an external memory; none: main arrays are in block RAM")
+    latency: int = parameter(32, "cycles in which an external memory answers, from 2 up")
 
     def __post_init__(self):
         super().__post_init__()
@@ -46,6 +49,11 @@ class BisortParameters(JoinParameters):
                 f"a partition of subwindow={self.subwindow} / partitions={self.partitions} tuples must hold a line of "
                 f"{self.lanes}, the greater of mergers and twice probers: take fewer partitions or a larger subwindow"
             )
+
+        if self.bandwidth is not None and self.bandwidth < 1:
+            raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")
+        if self.latency < LEAST_LATENCY:
+            raise ParameterError(f"latency must be at least {LEAST_LATENCY}, not {self.latency}")
 
     @property
     def lanes(self) -> int:
@@ -75,7 +83,12 @@ class BisortParameters(JoinParameters):
         passes = max(arrays.chains) * len(self.predicate.key_ranges)
         a_pass = 8 * (arrays.subwindow + arrays.batch) + 200
         candidates = arrays.batch * max(arrays.chains) * arrays.subwindow
-        return 2 * (passes * a_pass + 2 * candidates + 40 * arrays.batch) + 2 * self.collect + 2000
+        # With an external memory each line of them may come alone, after many that others wait for.
+        slower = 1
+        if self.bandwidth is not None:
+            turns = self.mergers + 2 * self.probers + 2
+            slower = self.latency + turns * -(-arrays.line.size // (8 * self.bandwidth))
+        return 2 * slower * (passes * a_pass + 2 * candidates + 40 * arrays.batch) + 2 * self.collect + 2000
 
 
 class BisortJoin(Part):
@@ -108,9 +121,7 @@ class BisortJoin(Part):
         m.submodules.probing = probing = ProbingEngine(arrays, probers=p.probers, ahead=p.ahead)
         m.submodules.collector = collector = BatchCollector(arrays, patience=p.collect, on_full=p.on_full)
         m.submodules.batches = batches = BatchStore(arrays, inserting=p.mergers, probing=probing.clients["batches"])
-        m.submodules.memory = memory = LineMemory(
-            arrays.line, arrays.places // arrays.lanes, (p.mergers, probing.clients["main"])
-        )
+        m.submodules.memory = memory = self._memory((p.mergers, probing.clients["main"]))
         m.submodules.index = index = IndexArray(arrays, probing.clients["index"])
         chains = [SubwindowChain(arrays, stream) for stream in (0, 1)]
         m.submodules.chain_r, m.submodules.chain_s = chains
@@ -135,6 +146,13 @@ class BisortJoin(Part):
         ]
         self._take_steps(m, batches, chains, inserting, probing, collector)
         return m
+
+    def _memory(self, clients):
+        p, arrays = self._parameters, self._parameters.arrays
+        sizes = arrays.line, arrays.places // arrays.lanes, clients
+        if p.bandwidth is None:
+            return LineMemory(*sizes)
+        return ExternalMemory(*sizes, latency=p.latency, bandwidth=p.bandwidth)
 
     def _take_steps(self, m, batches, chains, inserting, probing, collector):
         """R's step and S's step for each batch."""

@@ -55,6 +55,8 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "mergers": lambda rng: 1 << rng.randint(0, 3),
     "probers": lambda rng: 1 << rng.randint(0, 2),
     "ahead": lambda rng: rng.randint(1, 8),
+    "bandwidth": lambda rng: rng.choice((None, rng.randint(1, 200))),
+    "latency": lambda rng: rng.randint(2, 40),
 }
 
 
