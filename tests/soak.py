@@ -82,6 +82,8 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         given["subwindow"] = max(given["subwindow"], given["mergers"], 2 * given["probers"])
         lines = given["subwindow"] // max(given["mergers"], 2 * given["probers"])
         given["partitions"] = min(given["partitions"], lines)
+        if given["output"] == "records":
+            given |= {"span": None, "predicate": rng.choice(SPECS)}
     return given
 
 

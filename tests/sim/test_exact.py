@@ -82,6 +82,7 @@ SETS = [
     ("bisort", "window=5 subwindow=32 partitions=8 batch=8 predicate=band2:1,2 span=5 on_full=drop probers=2"),
     ("bisort", "window=30 subwindow=64 partitions=2 batch=16 mergers=8 predicate=lt key_width=40 payload_width=10"),
     ("bisort", "window=20 subwindow=32 partitions=2 batch=11 mergers=2 predicate=le bandwidth=9 latency=7 probers=2"),
+    ("bisort", "window_r=9 window_s=25 subwindow=16 partitions=4 batch=6 output=records predicate=bands:-4..-2,1..1"),
     ("bisort", "window=12 subwindow=4 partitions=1 batch=2 collect=3 predicate=ge key_width=5 ahead=1"),
 ]
 EXAMPLES = 45
