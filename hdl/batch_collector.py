@@ -15,9 +15,9 @@ from streamjoin.hdl.sorter import Sorter, batch_item
 class BatchCollector(Part):
     """The gate, and a sorter for each stream behind it.
 
-    Both streams' batches end together: when one has ``batch`` tuples or fills a subwindow, when ``patience`` cycles
-    have passed since the first tuple came, or when the join is drained. Each tuple gets the number of tuples of its own
-    stream, and of the other one, that were let in before it, R before S in one cycle; both wrap round.
+    Both streams' batches end together: when one has ``batch`` tuples or fills a subwindow, when there was room for
+    ``patience`` cycles since the first tuple came, or when the join is drained. Each tuple gets the number of tuples of
+    its own stream, and of the other one, that were let in before it, R before S in one cycle; both wrap round.
 
     A tuple of each stream enters in every cycle but the one at the end of a batch, as long as the sorters have room.
 
@@ -26,7 +26,7 @@ class BatchCollector(Part):
     arrays
         Layouts and sizes.
     patience
-        Cycles that the first tuple of a batch waits for others, at most.
+        Cycles that the first tuple of a batch waits for others that find room, at most.
     on_full
         ``"stall"`` or ``"drop"``: what to do with tuples that find no room.
 
@@ -110,7 +110,7 @@ class BatchCollector(Part):
         ]
         with m.If(closing | ~collecting):
             m.d.sync += waited.eq(0)
-        with m.Elif(waited != self._patience):
+        with m.Elif(gate.room & (waited != self._patience)):
             m.d.sync += waited.eq(waited + 1)
         with m.If(closing):
             m.d.sync += closing.eq(~closed)

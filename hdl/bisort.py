@@ -3,10 +3,12 @@
 import dataclasses
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib.wiring import connect, flipped
+from amaranth.lib import stream
+from amaranth.lib.wiring import Out, connect, flipped
 
 from streamjoin.hdl.batch_collector import BatchCollector
 from streamjoin.hdl.batch_store import BatchStore
+from streamjoin.hdl.external_memory import LEAST_LATENCY, ExternalMemory
 from streamjoin.hdl.face import CONTROL, face
 from streamjoin.hdl.index_array import IndexArray
 from streamjoin.hdl.insertion_engine import InsertionEngine
@@ -14,8 +16,12 @@ from streamjoin.hdl.line_memory import LineMemory
 from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.probing_engine import ProbingEngine
+from streamjoin.hdl.record_output import record_result
 from streamjoin.hdl.sorted_arrays import SortedArrays
 from streamjoin.hdl.subwindow_chain import SubwindowChain
+
+#: What results are.
+OUTPUTS = ("pairs", "records")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,10 +31,13 @@ class BisortParameters(JoinParameters):
     subwindow: int = parameter(64, "tuples in a subwindow, a power of two")
     partitions: int = parameter(8, "partitions of a subwindow, a power of two; its index has so many keys")
     batch: int = parameter(16, "tuples of a stream that are processed together, at most")
-    collect: int = parameter(256, "cycles that the first tuple of a batch waits for others, at most")
+    collect: int = parameter(1024, "cycles that the first tuple of a batch waits for others, at most")
     mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two")
     probers: int = parameter(1, "tuples that probe side by side, each with two comparisons a cycle; a power of two")
     ahead: int = parameter(8, "lines that a merger or prober reads ahead")
+    output: str = parameter("pairs", "pairs of tuples, or records of who matches from where to where", OUTPUTS)
+    bandwidth: int | None = parameter(None, "bytes a cycle of an external memory; none: main arrays are in block RAM")
+    latency: int = parameter(32, "cycles in which an external memory answers, from 2 up")
 
     def __post_init__(self):
         super().__post_init__()
@@ -46,6 +55,17 @@ class BisortParameters(JoinParameters):
                 f"a partition of subwindow={self.subwindow} / partitions={self.partitions} tuples must hold a line of "
                 f"{self.lanes}, the greater of mergers and twice probers: take fewer partitions or a larger subwindow"
             )
+
+        if self.gives_records and (self.span is not None or self.predicate.fields != ("key",)):
+            raise ParameterError("output=records cannot look at time or a second key: take output=pairs")
+        if self.bandwidth is not None and self.bandwidth < 1:
+            raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")
+        if self.latency < LEAST_LATENCY:
+            raise ParameterError(f"latency must be at least {LEAST_LATENCY}, not {self.latency}")
+
+    @property
+    def gives_records(self) -> bool:
+        return self.output == "records"
 
     @property
     def lanes(self) -> int:
@@ -75,7 +95,12 @@ class BisortParameters(JoinParameters):
         passes = max(arrays.chains) * len(self.predicate.key_ranges)
         a_pass = 8 * (arrays.subwindow + arrays.batch) + 200
         candidates = arrays.batch * max(arrays.chains) * arrays.subwindow
-        return 2 * (passes * a_pass + 2 * candidates + 40 * arrays.batch) + 2 * self.collect + 2000
+        # With an external memory each line of them may come alone, after many that others wait for.
+        slower = 1
+        if self.bandwidth is not None:
+            turns = self.mergers + 2 * self.probers + 2
+            slower = self.latency + turns * -(-arrays.line.size // (8 * self.bandwidth))
+        return 2 * slower * (passes * a_pass + 2 * candidates + 40 * arrays.batch) + 2 * self.collect + 2000
 
 
 class BisortJoin(Part):
@@ -99,18 +124,21 @@ class BisortJoin(Part):
 
     def __init__(self, parameters: BisortParameters):
         self._parameters = parameters
-        super().__init__(face(parameters.pairing))
+        ports = face(parameters.pairing)
+        if parameters.gives_records:
+            ports["o_result"] = Out(stream.Signature(record_result(parameters.arrays)))
+        super().__init__(ports)
 
     def elaborate(self, platform):
         m = Module()
         p, arrays = self._parameters, self._parameters.arrays
         m.submodules.inserting = inserting = InsertionEngine(arrays, mergers=p.mergers, ahead=p.ahead)
-        m.submodules.probing = probing = ProbingEngine(arrays, probers=p.probers, ahead=p.ahead)
+        m.submodules.probing = probing = ProbingEngine(
+            arrays, probers=p.probers, ahead=p.ahead, expand=not p.gives_records
+        )
         m.submodules.collector = collector = BatchCollector(arrays, patience=p.collect, on_full=p.on_full)
         m.submodules.batches = batches = BatchStore(arrays, inserting=p.mergers, probing=probing.clients["batches"])
-        m.submodules.memory = memory = LineMemory(
-            arrays.line, arrays.places // arrays.lanes, (p.mergers, probing.clients["main"])
-        )
+        m.submodules.memory = memory = self._memory((p.mergers, probing.clients["main"]))
         m.submodules.index = index = IndexArray(arrays, probing.clients["index"])
         chains = [SubwindowChain(arrays, stream) for stream in (0, 1)]
         m.submodules.chain_r, m.submodules.chain_s = chains
@@ -136,6 +164,13 @@ class BisortJoin(Part):
         self._take_steps(m, batches, chains, inserting, probing, collector)
         return m
 
+    def _memory(self, clients):
+        p, arrays = self._parameters, self._parameters.arrays
+        sizes = arrays.line, arrays.places // arrays.lanes, clients
+        if p.bandwidth is None:
+            return LineMemory(*sizes)
+        return ExternalMemory(*sizes, latency=p.latency, bandwidth=p.bandwidth)
+
     def _take_steps(self, m, batches, chains, inserting, probing, collector):
         """R's step and S's step for each batch."""
         arrays = self._parameters.arrays
@@ -156,10 +191,11 @@ class BisortJoin(Part):
             probing.of_s.eq(of_s),
             probing.batch.eq(batches.first),
             probing.count.eq(count),
+            probing.place.eq(inserting.job.into),
             probing.array.eq(Mux(of_s, chains[0].array.as_value(), chains[1].array.as_value())),
         ]
-        for stream, chain in enumerate(chains):
-            mine = of_s == stream
+        for n, chain in enumerate(chains):
+            mine = of_s == n
             m.d.comb += [
                 chain.slot.eq(probing.slot),
                 chain.advance.eq(advances & mine),

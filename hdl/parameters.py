@@ -71,6 +71,11 @@ class CommonParameters:
         return False
 
     @property
+    def gives_records(self) -> bool:
+        """Whether results are records that stand for many pairs, in the order in which batches are processed."""
+        return False
+
+    @property
     def promises_order(self) -> bool:
         """Whether results come in the order of their later tuple."""
         return False

@@ -1,6 +1,7 @@
 """The probing engine: probers side by side that take a batch through all subwindows of the other stream."""
 
 from amaranth.hdl import Module, Mux, ResetSignal, Signal
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
@@ -10,6 +11,7 @@ from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.prober import Prober, record
 from streamjoin.hdl.range_reader import RangeReader
+from streamjoin.hdl.record_output import RecordOutput, record_result
 from streamjoin.hdl.service import Sharing, service, tagged
 from streamjoin.hdl.sorted_arrays import SortedArrays
 
@@ -18,7 +20,8 @@ class ProbingEngine(Part):
     """Probes the subwindows of a stream, one after the other, with a batch of the other, and gives pairs.
 
     The batch is cut into as many parts as there are probers. A pass takes each prober's part through one array for one
-    range of the predicate; the next begins when all probers are through. Records are expanded while they go on.
+    range of the predicate; the next begins when all probers are through. Records are expanded while they go on, or are
+    the result themselves.
 
     Parameters
     ----------
@@ -28,6 +31,8 @@ class ProbingEngine(Part):
         How many, a power of two.
     ahead
         Lines that each reads ahead.
+    expand
+        Whether to give pairs, or records.
 
     Members
     -------
@@ -39,17 +44,19 @@ class ProbingEngine(Part):
         The engine looks at the subwindows in their slots, from 0 up: which array is there, in the next cycle.
     batches, index, main
         The memory of batches, searches in the index, the memory of main arrays.
+    place
+        Where the batch is being merged into its own stream's array: what the end of a step tells.
     o_result
-        Pairs that are due.
+        Pairs that are due, or records.
     busy
         Not all pairs have left.
     """
 
-    def __init__(self, arrays: SortedArrays, *, probers: int, ahead: int):
-        self._arrays, self._probers, self._ahead = arrays, probers, ahead
+    def __init__(self, arrays: SortedArrays, *, probers: int, ahead: int, expand: bool = True):
+        self._arrays, self._probers, self._ahead, self._expand = arrays, probers, ahead, expand
         self._lines = range(arrays.places // arrays.lanes)
         self._batch_lines = range(2 * arrays.half // arrays.lanes)
-        self.clients = {"batches": probers, "index": 2 * probers, "main": 2 * probers + 1}
+        self.clients = {"batches": probers, "index": 2 * probers, "main": 2 * probers + expand}
         self._shapes = {
             "batches": (self._batch_lines, arrays.line),
             "index": (search(arrays), arrays.partition_number),
@@ -68,7 +75,8 @@ class ProbingEngine(Part):
                 "slot": Out(range(max(arrays.chains))),
                 "array": In(arrays.array),
                 **services,
-                "o_result": Out(arrays.pairing.results),
+                "place": In(range(arrays.places)),
+                "o_result": Out(arrays.pairing.results if expand else stream.Signature(record_result(arrays))),
                 "busy": Out(1),
             }
         )
@@ -81,14 +89,18 @@ class ProbingEngine(Part):
             m.submodules[name] = sharing
             connect(m, sharing.server, flipped(getattr(self, name)))
         m.submodules.records = records = MergingTree(record(arrays), self._probers, depth=2)
-        m.submodules.expander = expander = Expander(arrays, ahead=self._ahead)
-        connect(m, records.o, expander.i)
-        connect(m, expander.memory, shared["main"].clients[-1])
-        connect(m, expander.o, flipped(self.o_result))
-        m.d.comb += [
-            expander.of_s.eq(self.of_s),
-            records.clear.eq(ResetSignal().replicate(len(records.clear))),
-        ]
+        m.d.comb += records.clear.eq(ResetSignal().replicate(len(records.clear)))
+        if self._expand:
+            m.submodules.out = out = Expander(arrays, ahead=self._ahead)
+            connect(m, out.memory, shared["main"].clients[-1])
+            expands = out.busy
+        else:
+            m.submodules.out = out = RecordOutput(arrays)
+            m.d.comb += [out.place.eq(self.place), out.count.eq(self.count)]
+            expands = records.o.valid
+        connect(m, records.o, out.i)
+        connect(m, out.o, flipped(self.o_result))
+        m.d.comb += out.of_s.eq(self.of_s)
 
         # One pass after the other.
         ranges = len(arrays.pairing.predicate.key_ranges)
@@ -128,8 +140,13 @@ class ProbingEngine(Part):
                 with m.If(self.slot == last_slot):
                     m.next = "DRAIN"
             with m.State("DRAIN"):
-                with m.If(~records.busy.any() & ~expander.busy):
-                    m.next = "IDLE"
+                with m.If(~records.busy.any() & ~expands):
+                    m.next = "IDLE" if self._expand else "TELL"
+            if not self._expand:
+                with m.State("TELL"):
+                    m.d.comb += out.end.eq(1)
+                    with m.If(out.o.ready):
+                        m.next = "IDLE"
 
         share = Signal.like(self.count)
         m.d.sync += share.eq((self.count + self._probers - 1) >> exact_log2(self._probers))

@@ -62,6 +62,8 @@ class SelfTest(wiring.Component):
     ):
         if len(parameters.streams) != 2:
             raise ParameterError(f"a self-test feeds two streams, not {len(parameters.streams)}: take another design")
+        if parameters.gives_records:
+            raise ParameterError("a self-test knows the sum of all pairs, not of records: take output=pairs")
         if parameters.on_full == "drop":
             raise ParameterError("a self-test cannot know which tuples on_full=drop will lose: take on_full=stall")
         self.tuples = 4 * sum(parameters.windows) if tuples is None else tuples

@@ -51,7 +51,7 @@ class SortedArrays:
     @property
     def places(self) -> int:
         """Tuples in the memory of all main arrays."""
-        return (1 << ceil_log2(self.regions)) * self.subwindow
+        return self.regions * self.subwindow
 
     @property
     def half(self) -> int:

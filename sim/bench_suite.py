@@ -16,7 +16,7 @@ from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.nested_loop_core import NestedLoopCore
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.hdl.parallel_core import ParallelCore
-from streamjoin.hdl.parameters import JoinParameters
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import Design
 from streamjoin.hdl.reorder import Reorder
@@ -171,6 +171,8 @@ def run_design_benches(
     design: Design, parameters: JoinParameters, simulator: str = "verilator", waves: Path | None = None, seed: int = 1
 ) -> BenchReport:
     """Run the bench ``join`` on a design with these parameters."""
+    if parameters.gives_records:
+        raise ParameterError("the bench of a design looks at pairs, not at records: take output=pairs")
     settings = {"design": design.name, "parameters": parameters.as_dict()}
     name = design.name.replace("-", "_")
     return run_bench(design.component(parameters), name, "join", settings, simulator=simulator, seed=seed, waves=waves)

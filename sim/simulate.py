@@ -18,6 +18,7 @@ from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.latency import latency_statistics
 from streamjoin.sim.model import DesignError, Model, Run, Stalls
 from streamjoin.sim.promises import Promises, take_out
+from streamjoin.sim.records import expand
 from streamjoin.sim.verilate import Library, build_library
 from streamjoin.sim.verilog import Verilog, generate
 
@@ -79,6 +80,11 @@ class Simulator:
             if reset_at is not None:
                 attempt(max_cycles=reset_at)
             run = attempt(progress=progress)
+        if p.gives_records:
+            expansion = expand(run, arrivals, p)
+            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None)
+            difference = compare(expansion.expected, expansion.numbers) if check else None
+            return dataclasses.replace(simulation, difference=difference)
         run, promises = take_out(run) if p.numbered else (run, None)
         numbers = np.column_stack([run.result[f"payload_{stream.lower()}"] for stream in p.streams]).astype(np.int64)
         simulation = Simulation(self, arrivals, run, numbers, None, promises)

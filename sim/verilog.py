@@ -19,6 +19,7 @@ from amaranth.hdl import Shape, ShapeLike
 from amaranth.lib import data, wiring
 from pyosys import libyosys
 
+from streamjoin.hdl.external_memory import MODELS
 from streamjoin.sim import registers, shared_modules, tidy
 from streamjoin.sim.files import whole_file
 
@@ -79,6 +80,7 @@ def generate(
         source = tidy.without_aliases(source)
     versions = {package: version(package) for package in ("streamjoin", "amaranth", "pyosys")}
     text = _header(name, about, versions) + _to_verilog(source)
+    text += "".join(model for module, model in MODELS.items() if re.search(rf"^ *{module} ", text, re.MULTILINE))
     manifest = {
         "name": name,
         **about,

@@ -55,6 +55,8 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "mergers": lambda rng: 1 << rng.randint(0, 3),
     "probers": lambda rng: 1 << rng.randint(0, 2),
     "ahead": lambda rng: rng.randint(1, 8),
+    "bandwidth": lambda rng: rng.choice((None, rng.randint(1, 200))),
+    "latency": lambda rng: rng.randint(2, 40),
     "streams": lambda rng: rng.choice((3, 3, 4, rng.randint(3, 8))),
     **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
     "buffer": lambda rng: rng.randint(1, 3),
@@ -86,6 +88,8 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         given["subwindow"] = max(given["subwindow"], given["mergers"], 2 * given["probers"])
         lines = given["subwindow"] // max(given["mergers"], 2 * given["probers"])
         given["partitions"] = min(given["partitions"], lines)
+        if given["output"] == "records":
+            given |= {"span": None, "predicate": rng.choice(SPECS)}
     if design == "circular":
         for n in range(1, 9):
             longest = MULTIWAY_WINDOWS[given["streams"]]

@@ -21,7 +21,7 @@ VARIANTS = {
     ],
     "handshake-async": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
     "llhj": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
-    "bisort": [{"batch": 1, "subwindow": 2, "partitions": 1}, {"batch": 5, "mergers": 4, "probers": 2}],
+    "bisort": [{"batch": 1, "subwindow": 2, "partitions": 1}, {"batch": 5, "mergers": 4, "bandwidth": 9}],
 }
 #: Each has operators, ports or registers that no other has.
 EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]
