@@ -11,10 +11,11 @@ from streamjoin.hdl.places import Places
 def hit_layout(places: Places) -> data.StructLayout:
     """What a scan found in one row.
 
-    ``row`` and ``lane`` are where the row's worth of tuples begins, ``found`` which lanes go with the combination;
-    ``last``: this was the last row of its scan.
+    ``row`` and ``lane`` are where the row's worth of tuples begins, and ``next_row`` where it goes on; ``found``: which
+    lanes go with the combination; ``last``: this was the last row of its scan.
     """
-    return data.StructLayout({**places.place.members, "found": places.lanes, "last": 1})
+    where = places.place.members
+    return data.StructLayout({**where, "next_row": where["row"], "found": places.lanes, "last": 1})
 
 
 class HitPicker(Part):
@@ -25,7 +26,7 @@ class HitPicker(Part):
     Parameters
     ----------
     places
-        Those of the tuples.
+        Those of the tuples, or of those with the most rows.
     lines
         How many there are.
 
@@ -94,7 +95,7 @@ class HitPicker(Part):
         )
         m.d.comb += [
             self.place.lane.eq(lane),
-            self.place.row.eq(Mux(lane < hit.lane, places.row_after(hit.row), hit.row)),
+            self.place.row.eq(Mux(lane < hit.lane, hit.next_row, hit.row)),
         ]
         return m
 

@@ -150,6 +150,7 @@ class Sweep(Part):
             m.d.comb += [
                 port.valid.eq(given.ends[n] | (given.depth[n] & (found.any() | given.row.last))),
                 port.hit.row.eq(given.row.row),
+                port.hit.next_row.eq(places.row_after(given.row.row)),
                 port.hit.lane.eq(given.row.lane),
                 port.hit.found.eq(Mux(given.ends[n], 0, found)),
                 port.hit.last.eq(given.ends[n] | given.row.last),
