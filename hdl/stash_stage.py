@@ -28,9 +28,10 @@ class StashStage(Part):
 
     Arrivals wait in a queue and are stored when their work begins, so windows are always those of the arrival at work.
     Work on S1 and S2 follows without a gap: tuples that are pushed out of a window stay in their place while hits may
-    still be fetched. An arrival of S3 waits until all pairs of those before it are in the stash, and those after it
-    wait until it is complete. Where the stash is not complete, it scans S2 and, through a queue of what that gives, S1:
-    the deeper scan first, so that neither waits for the other for ever.
+    still be fetched. An arrival of S3 waits until all pairs of those before it are in the stash. Pairs of those after
+    it come to be kept behind what it has found, and so overwrite nothing that it needs. Where the stash is not
+    complete, it scans S2 and, through a queue of what that gives, S1: the deeper scan first, so that neither waits for
+    the other for ever; and those after it wait until it is complete.
 
     Parameters
     ----------
@@ -150,6 +151,7 @@ class StashStage(Part):
         self._stores = Signal(2)
         ages = data.StructLayout({"one": self._position, "two": self._position})
         self._first, self._next = Signal(ages), Signal(ages)
+        self._first_then = Signal(ages, reset_less=True)  # when the stash was asked
         self._windows, self._banks, self._parts = [], [], []
         tuple_ = self._jobs.o.p.message
         pairing = self._combination.pairing
@@ -228,12 +230,14 @@ class StashStage(Part):
         walking = Cat(walk.walking for walk in upper).any()
         last = Cat(walk.walking & walk.row.last for walk in upper).any()
 
-        # All before it is done; an arrival of S3 is at work.
+        # All before it is done; one is at work that everything after it has to wait for.
         awaited, at_work = Signal(range(self._PROBES + 4)), Signal()
         self._under_way = Signal()
         quiet = (awaited == 0) & ~self._under_way & (~self._pairs.busy if self._stash else 1)
+        with m.If(takes[0] & (kind == STASHED)):
+            m.d.sync += self._first_then.eq(self._first)
         m.d.sync += awaited.eq(awaited + takes[0] - self._picker.release[0])
-        with m.If(takes[0] & is_three):
+        with m.If(takes[0] & (kind == ANEW)):
             m.d.sync += at_work.eq(1)
         with m.Elif(self.complete):
             m.d.sync += at_work.eq(0)
@@ -327,7 +331,7 @@ class StashStage(Part):
                     m.d.comb += resting.eq(
                         Cat(pair.keys.as_value(), pair.time if pairing.span is not None else Const(0, 0))
                     )
-                left = Cat((pair[name] - self._first[name])[self._position - 1] for name in ("one", "two"))
+                left = Cat((pair[name] - self._first_then[name])[self._position - 1] for name in ("one", "two"))
                 live = ~comparing.in_stash | ~left.any()
             probe = comparing.probe
             earlier, later = (

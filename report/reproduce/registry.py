@@ -16,6 +16,7 @@ from streamjoin.report.reproduce import (
     paper_002_figure_21,
     paper_002_table_2,
     paper_004_figure_7,
+    paper_004_stash,
 )
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
@@ -36,6 +37,7 @@ ENTRIES: dict[str, Entry] = {
         paper_002_figure_21,
         paper_002_table_2,
         paper_004_figure_7,
+        paper_004_stash,
     )
 }
 
