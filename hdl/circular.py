@@ -3,18 +3,12 @@
 import dataclasses
 from math import prod
 
-from amaranth.hdl import Cat, Module, ResetSignal
-from amaranth.lib.wiring import connect, flipped
+from amaranth.lib.wiring import connect
 
-from streamjoin.hdl.control_tree import FanIn, FanOut
-from streamjoin.hdl.face import CONTROL, face
-from streamjoin.hdl.merging_tree import MergingTree
-from streamjoin.hdl.multiway import MultiwayParameters
+from streamjoin.hdl.multiway import MultiwayJoin, MultiwayParameters
 from streamjoin.hdl.parameters import ParameterError, parameter
-from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.ring_stage import RingStage
-from streamjoin.hdl.turnstile import Turnstile
 
 LEAST, MOST = 3, 8
 _WINDOW = 64
@@ -89,8 +83,8 @@ def _names(streams) -> tuple[str, ...]:
     return tuple(f"S{n + 1}" for n in range(int(streams)))
 
 
-class CircularJoin(Part):
-    """A stage for each stream on a ring, a chain that brings arrivals past all of them, a tree that gathers results.
+class CircularJoin(MultiwayJoin):
+    """A stage for each stream on a ring.
 
     Why each result comes exactly once, and why nothing gets stuck: :mod:`streamjoin.reference.circular`, of which each
     stage is a form in hardware (:class:`RingStage`).
@@ -104,80 +98,30 @@ class CircularJoin(Part):
     Predicates other than ``equi`` hold between a stream and the next. S1 and SN are not neighbours: at the stage of S1
     all tuples go with those of SN, and what they become is compared at S2 and further on. The result is exact; it takes
     as many scans as there are tuples in the window of S1.
-
-    Members
-    -------
-    i_s1, i_s2, …
-        Tuples in; all are ready in the same cycles.
-    o_result
-        Results, in no particular order.
-    drain, drained, halted, discarding, dropped, overflows
-        As in :class:`streamjoin.hdl.message_chain.MessageChainJoin`; halted: as many arrivals are under way as may be.
     """
 
-    def __init__(self, parameters: CircularParameters):
-        self._parameters = parameters
-        super().__init__(face(parameters.pairing))
+    @property
+    def lines(self):
+        return tuple(range(len(self.parameters.streams)))
 
-    def elaborate(self, platform):
-        m = Module()
-        p, combination = self._parameters, self._parameters.combination
-        count = combination.streams
-        stages = [
+    def stages(self):
+        p = self.parameters
+        return [
             RingStage(
-                combination,
+                p.combination,
                 Places(window, p.flight, p.lanes),
                 after=n != 0,
-                before=n != count - 1,
+                before=n != len(p.windows) - 1,
                 buffer=p.buffer,
                 queue=p.result_queue,
             )
             for n, window in enumerate(p.windows)
         ]
-        m.submodules.tree = tree = MergingTree(p.pairing.result, count, depth=p.merger_queue)
-        m.submodules.busy = busy = FanIn(count + len(tree.busy), radix=p.fan)
-        m.submodules.resets = resets = FanOut(1, count + len(tree.clear), radix=p.fan)
-        m.submodules.gate = gate = Turnstile(
-            combination,
-            p.windows,
-            on_full=p.on_full,
-            start=resets.depth + busy.depth + 1,
-            settle=busy.depth + 2,
-        )
-        for side in p.pairing.sides:
-            connect(m, flipped(getattr(self, f"i_{side}")), getattr(gate, f"i_{side}"))
-        for port in (port for port in CONTROL if port != "drain"):
-            m.d.comb += getattr(self, port).eq(getattr(gate, port))
-        m.d.comb += [
-            gate.drain.eq(self.drain),
-            gate.busy.eq(busy.o),
-            busy.i.eq(Cat((stage.busy for stage in stages), tree.busy)),
-            resets.i.eq(ResetSignal()),
-            tree.clear.eq(Cat(resets.o[count:])),
-            # Until they have all been reset, stages and mergers may still give what is of no account.
-            self.o_result.p.eq(tree.o.p),
-            self.o_result.valid.eq(tree.o.valid & ~gate.starting),
-            tree.o.ready.eq(self.o_result.ready),
-        ]
-        passes, arrival = gate.goes, gate.arrival
-        for n, stage in enumerate(stages):
-            m.submodules[f"stage{n + 1}"] = stage
-            stage.reset = resets.o[n]
-            m.d.comb += [stage.passes.eq(passes), stage.arrival.eq(arrival)]
-            passes, arrival = stage.passes_on, stage.arrival_on
-            connect(m, stage.to_next, stages[(n + 1) % count].from_previous)
-            # The combinations that are whole here begin with the stream that follows.
-            origin = (n + 1) % count
-            m.d.comb += gate.complete[origin].eq(stage.complete)
-            self._name(m, stage.o_result, tree.i[n], origin)
-        return m
 
-    def _name(self, m, given, result, origin):
-        """A combination that begins with the stream ``origin``, as a result."""
-        pairing = self._parameters.pairing
-        sides = pairing.sides
-        parts = {sides[(origin + k) % len(sides)]: part for k, part in enumerate(given.p.parts)}
-        for name in pairing.result.members:
-            field, _, side = name.partition("_")
-            m.d.comb += result.p[name].eq(parts[side][field] if side else given.p[field])
-        m.d.comb += [result.valid.eq(given.valid), given.ready.eq(result.ready)]
+    def wire(self, m, gate, stages):
+        # The combinations that are whole at a stage begin with the stream that follows.
+        origins = [(n + 1) % len(stages) for n in range(len(stages))]
+        for stage, origin in zip(stages, origins, strict=True):
+            connect(m, stage.to_next, stages[origin].from_previous)
+            m.d.comb += gate.complete[origin].eq(stage.complete)
+        return origins

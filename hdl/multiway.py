@@ -1,10 +1,19 @@
-"""What joins of more than two streams share."""
+"""What joins of more than two streams share: parameters, the gate, and the way out."""
 
 import dataclasses
+from abc import abstractmethod
+
+from amaranth.hdl import Cat, Module, ResetSignal
+from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.combination import Combination
+from streamjoin.hdl.control_tree import FanIn, FanOut
+from streamjoin.hdl.face import CONTROL, face
 from streamjoin.hdl.merger import LEAST_QUEUE
+from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.parameters import CommonParameters, ParameterError, parameter
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.turnstile import Turnstile
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,3 +37,92 @@ class MultiwayParameters(CommonParameters):
     @property
     def combination(self) -> Combination:
         return Combination(self.pairing, self.flight)
+
+
+class MultiwayJoin(Part):
+    """Stages, a gate that lets arrivals past all of them one by one, and a tree of mergers for their results.
+
+    Arrival order is the order of acceptance; of tuples accepted in one cycle that of the first stream is the earliest.
+
+    Parameters
+    ----------
+    parameters
+        Of the join.
+
+    Members
+    -------
+    i_s1, i_s2, …
+        Tuples in; all are ready in the same cycles.
+    o_result
+        Results, in no particular order.
+    drain, drained, halted, discarding, dropped, overflows
+        As in :class:`streamjoin.hdl.message_chain.MessageChainJoin`; halted: as many arrivals are under way as may be.
+    """
+
+    #: For each stream, the line in which its arrivals complete: see :class:`Turnstile`.
+    lines: tuple[int, ...]
+
+    def __init__(self, parameters: MultiwayParameters):
+        self.parameters = parameters
+        super().__init__(face(parameters.pairing))
+
+    @abstractmethod
+    def stages(self) -> list[Part]:
+        """Make the stages; all have ``passes``, ``arrival``, ``passes_on``, ``arrival_on``, ``o_result``, ``busy``."""
+
+    @abstractmethod
+    def wire(self, m, gate: Turnstile, stages: list[Part]) -> list[int]:
+        """Connect the stages with each other and their ``complete`` with the gate.
+
+        Returns, for each stage, which stream the parts of its results begin with.
+        """
+
+    def elaborate(self, platform):
+        m = Module()
+        p, combination, stages = self.parameters, self.parameters.combination, self.stages()
+        count = len(stages)
+        m.submodules.tree = tree = MergingTree(p.pairing.result, count, depth=p.merger_queue)
+        m.submodules.busy = busy = FanIn(count + len(tree.busy), radix=p.fan)
+        m.submodules.resets = resets = FanOut(1, count + len(tree.clear), radix=p.fan)
+        m.submodules.gate = gate = Turnstile(
+            combination,
+            p.windows,
+            lines=self.lines,
+            on_full=p.on_full,
+            start=resets.depth + busy.depth + 1,
+            settle=busy.depth + 2,
+        )
+        for side in p.pairing.sides:
+            connect(m, flipped(getattr(self, f"i_{side}")), getattr(gate, f"i_{side}"))
+        for port in (port for port in CONTROL if port != "drain"):
+            m.d.comb += getattr(self, port).eq(getattr(gate, port))
+        m.d.comb += [
+            gate.drain.eq(self.drain),
+            gate.busy.eq(busy.o),
+            busy.i.eq(Cat((stage.busy for stage in stages), tree.busy)),
+            resets.i.eq(ResetSignal()),
+            tree.clear.eq(Cat(resets.o[count:])),
+            # Until they have all been reset, stages and mergers may still give what is of no account.
+            self.o_result.p.eq(tree.o.p),
+            self.o_result.valid.eq(tree.o.valid & ~gate.starting),
+            tree.o.ready.eq(self.o_result.ready),
+        ]
+        passes, arrival = gate.goes, gate.arrival
+        for n, stage in enumerate(stages):
+            m.submodules[f"stage{n + 1}"] = stage
+            stage.reset = resets.o[n]
+            m.d.comb += [stage.passes.eq(passes), stage.arrival.eq(arrival)]
+            passes, arrival = stage.passes_on, stage.arrival_on
+        for stage, leaf, origin in zip(stages, tree.i, self.wire(m, gate, stages), strict=True):
+            self._name(m, stage.o_result, leaf, origin)
+        return m
+
+    def _name(self, m, given, result, origin):
+        """A combination that begins with the stream ``origin``, as a result."""
+        pairing = self.parameters.pairing
+        sides = pairing.sides
+        parts = {sides[(origin + k) % len(sides)]: part for k, part in enumerate(given.p.parts)}
+        for name in pairing.result.members:
+            field, _, side = name.partition("_")
+            m.d.comb += result.p[name].eq(parts[side][field] if side else given.p[field])
+        m.d.comb += [result.valid.eq(given.valid), given.ready.eq(result.ready)]

@@ -1,12 +1,45 @@
 """Which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux
 from amaranth.lib import memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.ram import NEVER_COLLIDES
+
+
+class WindowView(Part):
+    """The places of a window that tuples enter one by one, each pushing out the oldest when it is full.
+
+    Members
+    -------
+    store, free
+        A tuple enters; its place.
+    view, full
+        The window before that; it has as many tuples as it can hold.
+    """
+
+    def __init__(self, places: Places):
+        self._places = places
+        super().__init__({"store": In(1), "free": Out(places.place), "view": Out(places.view), "full": Out(1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        places, view = self._places, self.view
+        row_is_whole = view.rest == places.lanes - 1
+        whole, rest = divmod(places.window - 1, places.lanes)
+        with m.If(self.store):
+            m.d.sync += self.free.eq(places.after(self.free))
+            with m.If(self.full):
+                m.d.sync += view.first.eq(places.after(view.first))
+            with m.Else():
+                m.d.sync += [
+                    view.rest.eq(Mux(row_is_whole, 0, view.rest + 1)),
+                    view.whole.eq(view.whole + row_is_whole),
+                    self.full.eq((view.whole == whole) & (view.rest == rest)),
+                ]
+        return m
 
 
 class OrderControl(Part):
@@ -54,28 +87,15 @@ class OrderControl(Part):
         m.submodules.views = views = memory.Memory(
             shape=places.view, depth=1 << self._number, init=[], attrs=NEVER_COLLIDES
         )
+        m.submodules.window = window = WindowView(places)
         write, read = views.write_port(), views.read_port()
-        now = Signal(places.view)
         m.d.comb += [
+            window.store.eq(self.passes & self.own),
+            self.free.eq(window.free),
             write.addr.eq(self.number),
-            write.data.eq(now),
+            write.data.eq(window.view),
             write.en.eq(self.passes),
             read.addr.eq(self.asked),
             self.view.eq(read.data),
         ]
-        full = Signal()
-        with m.If(self.passes & self.own):
-            m.d.sync += self.free.eq(places.after(self.free))
-            with m.If(full):
-                m.d.sync += now.first.eq(places.after(now.first))
-            with m.Else():
-                row_is_whole = now.rest == places.lanes - 1
-                m.d.sync += [
-                    now.rest.eq(Mux(row_is_whole, 0, now.rest + 1)),
-                    now.whole.eq(now.whole + row_is_whole),
-                    full.eq(
-                        (now.whole == (places.window - 1) // places.lanes)
-                        & (now.rest == (places.window - 1) % places.lanes)
-                    ),
-                ]
         return m

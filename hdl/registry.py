@@ -11,6 +11,7 @@ from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, Asynchrono
 from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
 from streamjoin.hdl.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.stashed import StashedJoin, StashedParameters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +99,14 @@ DESIGNS = {
             CircularParameters,
             CircularJoin,
             {"paper-004": {"streams": 8, "window": 16384, "lanes": 64}},
+        ),
+        Design(
+            "stashed",
+            "three streams in two stages, with a stash of what two of them have found together",
+            ("004",),
+            StashedParameters,
+            StashedJoin,
+            {"sparse": {"window": 1024, "lanes": 22, "second_lanes": 2, "stash": 512}},
         ),
     )
 }

@@ -6,17 +6,18 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.emitter import Emitter
+from streamjoin.hdl.hit_picker import hit_layout
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.queue import Queue
-from streamjoin.hdl.sweep import Sweep, hit_layout
+from streamjoin.hdl.sweep import Sweep
 
 
 def link(combination: Combination) -> wiring.Signature:
     """From a stage to the next one: a combination, its depth in unary, and for which depths there is no more room."""
-    depths = combination.streams - 1
+    deepest = combination.streams - 1
     return wiring.Signature(
-        {"depth": Out(depths), "message": Out(combination.message(depths)), "full": In(depths)},
+        {"depth": Out(deepest), "message": Out(combination.message(deepest)), "full": In(deepest)},
     )
 
 
@@ -32,6 +33,8 @@ class RingStage(Part):
     ----------
     combination, places, after, before
         As in :class:`Sweep`.
+    shortest
+        The least depth of combinations that come here: 1, unless arrivals of the stream before go another way.
     buffer
         Combinations that may wait, for each depth, besides those under way.
     queue
@@ -58,10 +61,21 @@ class RingStage(Part):
     #: Rows with hits that may wait, for each depth, besides those under way.
     _HITS = 4
 
-    def __init__(self, combination: Combination, places: Places, *, after: bool, before: bool, buffer: int, queue: int):
+    def __init__(
+        self,
+        combination: Combination,
+        places: Places,
+        *,
+        shortest: int = 1,
+        after: bool,
+        before: bool,
+        buffer: int,
+        queue: int,
+    ):
         self._combination = combination
         self._places = places
-        self._sweep = lambda: Sweep(combination, places, after=after, before=before)
+        self._depths = range(shortest, combination.streams)
+        self._sweep = lambda: Sweep(combination, places, len(self._depths), after=after, before=before)
         self._buffer = buffer
         self._queue = queue
         super().__init__(
@@ -88,7 +102,7 @@ class RingStage(Part):
             self.arrival_on.ahead.eq(Mux(ahead == 0, streams - 1, ahead - 1)),
         ]
         m.submodules.sweep = sweep = self._sweep()
-        m.submodules.emitter = emitter = Emitter(combination, self._places)
+        m.submodules.emitter = emitter = Emitter(combination, self._places, self._depths)
         m.d.comb += [
             sweep.passes.eq(self.passes),
             sweep.arrival.eq(self.arrival),
@@ -96,15 +110,15 @@ class RingStage(Part):
             emitter.place.eq(sweep.free),
             emitter.part.eq(combination.pairing.part(combination.part, self.arrival.tuple)),
         ]
-        for n in range(streams - 1):
-            self._serve(m, n, sweep, emitter)
+        for n, depth in enumerate(self._depths):
+            self._serve(m, n, depth, sweep, emitter)
         self._give(m, emitter)
         return m
 
-    def _serve(self, m, n, sweep, emitter):
-        """The way of combinations of depth n + 1: they wait, are compared, and wait for what is found."""
-        layout = self._combination.message(n + 1)
-        if n == 0:
+    def _serve(self, m, n, depth, sweep, emitter):
+        """The way of combinations of one depth: they wait, are compared, and wait for what is found."""
+        layout = self._combination.message(depth)
+        if depth == 1:
             # There is room for all that may be under way.
             waiting = Queue(layout, self._combination.flight)
             is_of_previous = self.arrival.ahead == self._combination.streams - 1
@@ -117,14 +131,14 @@ class RingStage(Part):
             source = self.from_previous
             m.d.comb += [
                 *(waiting.i.p[name].eq(source.message[name]) for name in layout.members if name != "parts"),
-                *(waiting.i.p.parts[k].eq(source.message.parts[k]) for k in range(n + 1)),
-                waiting.i.valid.eq(source.depth[n]),
-                source.full[n].eq(waiting.almost_full),
+                *(waiting.i.p.parts[k].eq(source.message.parts[k]) for k in range(depth)),
+                waiting.i.valid.eq(source.depth[depth - 1]),
+                source.full[depth - 1].eq(waiting.almost_full),
             ]
         probes = Queue(layout, self._PROBES)
         hits = Queue(hit_layout(self._places), self._HITS + Sweep.RESERVE, margin=Sweep.RESERVE)
-        m.submodules[f"waiting{n + 1}"], m.submodules[f"probes{n + 1}"] = waiting, probes
-        m.submodules[f"hits{n + 1}"] = hits
+        m.submodules[f"waiting{depth}"], m.submodules[f"probes{depth}"] = waiting, probes
+        m.submodules[f"hits{depth}"] = hits
         both = waiting.o.valid & probes.i.ready
         port = sweep.i[n]
         m.d.comb += [
@@ -140,7 +154,7 @@ class RingStage(Part):
             sweep.pause[n].eq(hits.almost_full),
         ]
         connect(m, hits.o, emitter.hits[n])
-        connect(m, probes.o, getattr(emitter, f"message{n + 1}"))
+        connect(m, probes.o, getattr(emitter, f"message{depth}"))
 
     def _give(self, m, emitter):
         """Combinations to the next stage, and those of all streams out."""
@@ -149,16 +163,13 @@ class RingStage(Part):
         m.submodules.results = results = Queue(
             combination.message(combination.streams), self._queue + Emitter.RESERVE, margin=Emitter.RESERVE
         )
+        carried = [name for name in combination.message(1).members if name != "parts"]
         m.d.comb += [
             # What has grown here is one deeper there.
-            following.depth.eq(Cat(0, emitter.depth[:-1])),
-            *(
-                following.message[name].eq(emitter.o[name])
-                for name in combination.message(1).members
-                if name != "parts"
-            ),
+            *(following.depth[depth].eq(grown) for depth, grown in zip(self._depths[:-1], emitter.depth, strict=False)),
+            *(following.message[name].eq(emitter.o[name]) for name in carried),
             *(following.message.parts[k].eq(emitter.o.parts[k]) for k in range(combination.streams - 1)),
-            emitter.room.eq(~Cat(following.full[1:], results.almost_full)),
+            emitter.room.eq(~Cat(*(following.full[depth] for depth in self._depths[:-1]), results.almost_full)),
             results.i.p.eq(emitter.o),
             results.i.valid.eq(emitter.depth[-1] & emitter.o.some),
             self.busy.eq(results.busy),

@@ -15,7 +15,7 @@ class Turnstile(Part):
 
     All inputs share one ``ready``: what waits at the gate enters together, in the order of the streams, and then goes
     on one in a cycle. No more than ``flight`` arrivals are under way, counted from the oldest that is not complete.
-    Those of one stream complete in their order; so it is enough to remember of which stream each was.
+    Some complete in their order, such as those of one stream; so it is enough to remember in which *line* each is.
 
     Parameters
     ----------
@@ -23,6 +23,8 @@ class Turnstile(Part):
         Layouts.
     windows
         Tuples in the window of each stream.
+    lines
+        For each stream, the line in which its arrivals complete: those of one line do so in their order.
     on_full
         ``"stall"`` or ``"drop"``: what to do with tuples that come while others wait for room.
     start, settle
@@ -35,16 +37,26 @@ class Turnstile(Part):
     goes, arrival
         An arrival goes on in this cycle; ``ahead`` is its stream.
     complete
-        For each stream: one of its arrivals is complete.
+        For each line: one of its arrivals is complete.
     moving
         There are results that have not left; with arrivals that are not complete, what a drain waits for.
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`streamjoin.hdl.gate.Gate`.
     """
 
-    def __init__(self, combination: Combination, windows: tuple[int, ...], *, on_full: str, start: int, settle: int):
+    def __init__(
+        self,
+        combination: Combination,
+        windows: tuple[int, ...],
+        *,
+        lines: tuple[int, ...],
+        on_full: str,
+        start: int,
+        settle: int,
+    ):
         self._combination = combination
         self._windows = windows
+        self._lines = lines
         self._drop = on_full == "drop"
         self._start = start
         self._settle = settle
@@ -54,7 +66,7 @@ class Turnstile(Part):
                 **{f"i_{side}": In(pairing.tuples) for side in pairing.sides},
                 "goes": Out(1),
                 "arrival": Out(combination.arrival),
-                "complete": In(combination.streams),
+                "complete": In(max(lines) + 1),
                 "busy": In(1),
                 **CONTROL,
                 "starting": Out(1, init=1),
@@ -113,17 +125,22 @@ class Turnstile(Part):
 
     def _count_flight(self, m, passes, first, room):
         """Number arrivals, and take note of those that are complete, oldest first."""
-        flight, streams = self._combination.flight, self._combination.streams
-        m.submodules.turns = turns = Queue(range(streams), flight)
+        flight, lines = self._combination.flight, len(self.complete)
+        m.submodules.turns = turns = Queue(range(lines), flight)
         under_way = Signal(range(flight + 1))
         number = Signal(self._combination.number)
-        counted = [Signal(range(flight + 1), name=f"counted{n}") for n in range(streams)]
+        counted = [Signal(range(flight + 1), name=f"counted{n}") for n in range(lines)]
         retires = Signal()
         oldest = Array(count != 0 for count in counted)[turns.o.p]
         m.d.comb += [
             retires.eq(turns.o.valid & oldest),
             turns.o.ready.eq(retires),
-            turns.i.p.eq(Cat(Cat(first[n] for n in range(streams) if n >> bit & 1).any() for bit in range(3))),
+            turns.i.p.eq(
+                Cat(
+                    Cat(first[n] for n, line in enumerate(self._lines) if line >> bit & 1).any()
+                    for bit in range(len(turns.i.p))
+                )
+            ),
             turns.i.valid.eq(passes),
             room.eq(under_way != flight),
         ]

@@ -61,6 +61,9 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
     "buffer": lambda rng: rng.randint(1, 3),
     "result_queue": lambda rng: rng.randint(1, 3),
+    "second_lanes": lambda rng: rng.choice((None, 1, rng.randint(2, 6))),
+    "stash": lambda rng: rng.choice((None, 0, 1, rng.randint(2, 100))),
+    "spare_bits": lambda rng: rng.randint(1, 3),
 }
 #: The longest windows for a number of streams: with equal keys, results are as many as their product.
 MULTIWAY_WINDOWS = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
@@ -90,6 +93,8 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         given["partitions"] = min(given["partitions"], lines)
         if given["output"] == "records":
             given |= {"span": None, "predicate": rng.choice(SPECS)}
+    if design == "stashed":
+        given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
     if design == "circular":
         for n in range(1, 9):
             longest = MULTIWAY_WINDOWS[given["streams"]]

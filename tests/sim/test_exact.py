@@ -92,6 +92,11 @@ SETS = [
     ("circular", "streams=4 window=3 predicate=band2:1,2 span=7 buffer=1"),
     ("circular", "streams=5 window=2 lanes=4 buffer=1 flight=3 fan=2 predicate=ne"),
     ("circular", "streams=8 window=1 lanes=2 buffer=1 result_queue=1 key_width=5 payload_width=7"),
+    ("stashed", "window=1 stash=1 flight=1 buffer=1 result_queue=1 merger_queue=2 spare_bits=1"),
+    ("stashed", "window_s1=3 window_s2=7 window_s3=2 stash=0 lanes=2 second_lanes=3 predicate=band:2"),
+    ("stashed", "window=5 stash=9 lanes=2 span=9 on_full=drop flight=2"),
+    ("stashed", "window_s1=6 window_s2=2 window_s3=9 stash=4 lanes=3 second_lanes=1 predicate=le buffer=1"),
+    ("stashed", "window=4 stash=30 lanes=4 predicate=band2:1,2 span=12 spare_bits=1 fan=2"),
 ]
 EXAMPLES = 45
 
@@ -135,6 +140,7 @@ SMALL = [
     ("llhj", "cores=1 window=1 ordered=true outstanding=8"),
     ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
     ("circular", "window=1 flight=1 buffer=1 result_queue=1 merger_queue=2"),
+    ("stashed", "window=1 stash=1 flight=1 buffer=1 result_queue=1 merger_queue=2 spare_bits=1"),
 ]
 
 
@@ -181,6 +187,7 @@ def test_fewer_tuples_than_cores():
         ("llhj", "cores=2 window=9 punctuation=2 index=hash on_full=drop link_queue=1"),
         ("bisort", "window=5 subwindow=32 partitions=8 batch=8 on_full=drop probers=2"),
         ("circular", "window=6 lanes=2 span=9 on_full=drop flight=2"),
+        ("stashed", "window=5 stash=9 lanes=2 span=9 on_full=drop flight=2"),
     ],
 )
 def test_overload_drops_and_joins_what_was_accepted(design, words):

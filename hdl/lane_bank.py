@@ -1,0 +1,136 @@
+"""The tuples of a window, or some other places, in lanes that are read side by side."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, memory
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.part import Part
+from streamjoin.hdl.places import Places
+from streamjoin.hdl.ram import NEVER_COLLIDES
+
+
+def row_layout(places: Places) -> data.StructLayout:
+    """A row's worth of tuples: where it begins; of the ``last`` row of a walk only the rest counts, if there is one."""
+    return data.StructLayout({**places.place.members, "rest": range(places.lanes), "last": 1})
+
+
+class LaneBank(Part):
+    """A memory for each lane, with an address of its own: a row's worth may begin anywhere in a row.
+
+    Parameters
+    ----------
+    shape
+        What rests here.
+    places
+        Where.
+
+    Members
+    -------
+    store, place, item
+        An item is to rest at this place.
+    show, row
+        This row's worth is to be shown.
+    resting, counts
+        ``LATENCY`` cycles later: the items, and which of them belong to the row's worth; none if nothing is shown.
+    """
+
+    LATENCY = 3
+
+    def __init__(self, shape, places: Places):
+        self._shape = shape
+        self._places = places
+        super().__init__(
+            {
+                "store": In(1),
+                "place": In(places.place),
+                "item": In(shape),
+                "show": In(1),
+                "row": In(row_layout(places)),
+                "resting": Out(shape).array(places.lanes),
+                "counts": Out(places.lanes),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        places, lanes = self._places, self._places.lanes
+        chosen, reading = Signal(), Signal()
+        row, row_reading = (Signal(row_layout(places), name=name, reset_less=True) for name in ("row", "row_reading"))
+        next_row = Signal(places.place["row"].shape, reset_less=True)
+        m.d.sync += [
+            chosen.eq(self.show),
+            row.eq(self.row),
+            next_row.eq(places.row_after(self.row.row)),
+            reading.eq(chosen),
+            row_reading.eq(row),
+        ]
+        for lane, resting in enumerate(self.resting):
+            m.submodules[f"lane{lane}"] = items = memory.Memory(
+                shape=self._shape, depth=places.rows, init=[], attrs=NEVER_COLLIDES
+            )
+            write, read = items.write_port(), items.read_port()
+            m.d.comb += [
+                write.addr.eq(self.place.row),
+                write.data.eq(self.item),
+                write.en.eq(self.store & (self.place.lane == lane)),
+                # A row's worth begins in one row and goes on in the next.
+                read.addr.eq(Mux(lane < row.lane, next_row, row.row)),
+            ]
+            m.d.sync += resting.eq(read.data)
+        whole = ~(row_reading.last & (row_reading.rest != 0))
+        end = row_reading.lane + row_reading.rest
+        of_rest = [Mux(lane >= row_reading.lane, lane < end, lane + lanes < end) for lane in range(lanes)]
+        m.d.sync += self.counts.eq(Mux(reading, Cat(Mux(whole, 1, inside) for inside in of_rest), 0))
+        return m
+
+
+class Walk(Part):
+    """Goes along a view, row by row.
+
+    Parameters
+    ----------
+    places
+        Those that the view is of.
+
+    Members
+    -------
+    begin, view
+        Begin with this view, which is not empty; not before the last row has been shown or is in this cycle.
+    walking, row, step
+        There is a row to be shown; it is.
+    """
+
+    def __init__(self, places: Places):
+        self._places = places
+        super().__init__(
+            {
+                "begin": In(1),
+                "view": In(places.view),
+                "walking": Out(1),
+                "row": Out(row_layout(places)),
+                "step": In(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        view, row = self.view, self.row
+        left = Signal(range(self._places.window + 1), reset_less=True)
+        further = view.whole - (view.rest == 0)
+        with m.If(self.begin):
+            m.d.sync += [
+                self.walking.eq(1),
+                row.row.eq(view.first.row),
+                row.lane.eq(view.first.lane),
+                row.rest.eq(view.rest),
+                row.last.eq(further == 0),
+                left.eq(further),
+            ]
+        with m.Elif(self.step):
+            m.d.sync += [
+                self.walking.eq(~row.last),
+                row.row.eq(self._places.row_after(row.row)),
+                row.last.eq(left == 1),
+                left.eq(left - 1),
+            ]
+        return m
