@@ -37,6 +37,9 @@ _SETTINGS = {
     "spark.driver.memory": "2g",
 }
 
+#: For a Java that only hands out tasks: its best compiler and collector would cost more than they save.
+JAVA_AS_SCHEDULER = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
 
 def under_spark_submit() -> bool:
     """Whether spark-submit has started Java already, and chosen the master."""
