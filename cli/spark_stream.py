@@ -60,10 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
         "tuples": lanes.tuples,
         "lanes": lanes.lanes,
         "batch": lanes.batch,
-        "output": str(output),
     }
     with ExitStack() as stack:
-        lock = stack.enter_context(claimed(checkpoint, about))
+        lock = stack.enter_context(claimed(checkpoint, output, about))
         with note(f"building {design.name}"):
             simulator = Simulator.build(design, parameters)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamjoin-")))

@@ -153,30 +153,49 @@ def test_killed_twice_and_still_exactly_once(spark, tmp_path):
 
 def test_a_checkpoint_belongs_to_one_run(tmp_path, monkeypatch):
     monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.3)
-    place = tmp_path / "deep" / "checkpoint"
-    with claimed(place, {"tuples": 5, "design": "a"}):
-        with pytest.raises(SparkError, match="another run is using"), claimed(place, {"tuples": 5, "design": "a"}):
+    places = tmp_path / "deep" / "checkpoint", tmp_path / "out"
+    run = {"tuples": 5, "design": "a"}
+    with claimed(*places, run):
+        with pytest.raises(SparkError, match="another run is using"), claimed(*places, run):
             pass
-    with claimed(place, {"tuples": 5, "design": "a"}):
+    with claimed(*places, run):
         pass
     with pytest.raises(SparkError, match="belongs to another run: tuples was 5, not 6"):
-        with claimed(place, {"tuples": 6, "design": "a"}):
+        with claimed(*places, {**run, "tuples": 6}):
             pass
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "file").touch()
-    with pytest.raises(SparkError, match="is not empty and no checkpoint of ours"), claimed(tmp_path / "other", {}):
+    with pytest.raises(SparkError, match="belongs to another run: output was"):
+        with claimed(places[0], tmp_path / "elsewhere", run):
+            pass
+
+
+def test_folders_of_something_else_are_refused(tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "file").touch()
+    with pytest.raises(SparkError, match="is not empty and no checkpoint of ours"):
+        with claimed(full, tmp_path / "out", {}):
+            pass
+    with pytest.raises(SparkError, match="is not empty, and its checkpoint is another one"):
+        with claimed(tmp_path / "new", full, {}):
+            pass
+    places = tmp_path / "checkpoint", tmp_path / "out"
+    with claimed(*places, {}):
+        (tmp_path / "checkpoint" / "commits").mkdir()
+        (tmp_path / "checkpoint" / "commits" / "0").touch()
+    with pytest.raises(SparkError, match="has lost the results of"), claimed(*places, {}):
         pass
 
 
 def test_a_lock_outlives_us_in_a_child(tmp_path, monkeypatch):
     monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.2)
-    with claimed(tmp_path, {}) as lock:
+    places = tmp_path / "checkpoint", tmp_path / "out"
+    with claimed(*places, {}) as lock:
         child = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
     try:
-        with pytest.raises(SparkError, match="another run is using"), claimed(tmp_path, {}):
+        with pytest.raises(SparkError, match="another run is using"), claimed(*places, {}):
             pass
     finally:
         child.kill()
         child.wait()
-    with claimed(tmp_path, {}):
+    with claimed(*places, {}):
         pass
