@@ -3,10 +3,10 @@
 import argparse
 from importlib.util import find_spec
 
-from streamjoin.cli import spark_verify
+from streamjoin.cli import spark_stream, spark_verify
 from streamjoin.spark_driver.errors import SparkError
 
-_COMMANDS = {"verify": spark_verify}
+_COMMANDS = {"verify": spark_verify, "stream": spark_stream}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # Spark takes a while to load: no other command should wait for it.
-    from streamjoin.spark_driver.session import spark_session
+    from streamjoin.spark_driver.session import JAVA_AS_SCHEDULER, spark_session
     from streamjoin.spark_driver.verify import check_parameters, verify
 
     design, parameters = read_design(arguments)
     check_widths(parameters)
     check_parameters(parameters)
-    settings = spark_arguments.settings(arguments)
+    settings = (JAVA_AS_SCHEDULER if arguments.no_oracle else {}) | spark_arguments.settings(arguments)
     summary_option.check(arguments)
     if arguments.plot:
         check_writable(arguments.plot)

@@ -31,12 +31,15 @@ class Figure:
         return f"{self.what:66} {self.value:12,.4g} {self.unit:12}{verdict}"
 
 
-def write_figures(measured: dict[str, list[Figure]], folder: Path, name: str, command: str) -> None:
-    """``name.json`` and ``name.md`` with the figures of each section, the date, the machine and the tools' versions."""
+def write_figures(
+    measured: dict[str, list[Figure]], folder: Path, name: str, command: str, packages: tuple[str, ...] = ()
+) -> None:
+    """``name.json`` and ``name.md`` with the figures of each section, the date, the machine and the tools' versions;
+    ``packages`` are tools beside the usual ones."""
     record = {
         **origin(),
         "command": command,
-        "versions": {package: version(package) for package in _PACKAGES},
+        "versions": {package: version(package) for package in (*_PACKAGES, *packages)},
         "figures": {
             title: [{**dataclasses.asdict(figure), "holds": figure.holds} for figure in figures]
             for title, figures in measured.items()

@@ -20,17 +20,17 @@ class Spent(NamedTuple):
     cpu: float
 
 
-def spent_by(work: Callable[[], object]) -> Spent:
-    """Run ``work`` and wait for all processes that it started to end, orphans among them."""
+def spent_by(work: Callable[[], dict]) -> tuple[dict, Spent]:
+    """What ``work`` gives, and what it took, all processes included that it started: it is waited for their end."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     before, started = _children(), time.perf_counter()
-    work()
+    given = work()
     wall = time.perf_counter() - started
     while True:
         try:
             os.wait()
         except ChildProcessError:
-            return Spent(wall, _children() - before)
+            return given, Spent(wall, _children() - before)
 
 
 def command(*words: object, **environment: str) -> dict:

@@ -4,22 +4,28 @@ Each section has a record of its own, for some take long; ``--only`` runs one of
 """
 
 import argparse
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.processor_time import Spent, command, spent_by
+from streamjoin.report.spark_alternative import alternative
+from streamjoin.report.spark_kills import kills
 
 RECORDS = Path("docs", "results", "spark")
 VOLUME = ("handshake", "-p", "cores=8", "-p", "window=64", "-p", "scan=sequential", "--match-rate", 0.001)
+# Enough work for each tuple that ten million of them outweigh the start of Java.
+HEAVY = ("handshake", "-p", "cores=32", "-p", "window=256", "-p", "scan=sequential", "--match-rate", 0.001)
 
 
 def volume(folder: Path) -> Iterator[Figure]:
     """A hundred million tuples on two cores, every result checked twice."""
     words = (*VOLUME, "--tuples", 100_000_000, "--master", "local[2]", "--plot", folder / "volume.png")
-    summary: dict = {}
-    spent = spent_by(lambda: summary.update(command("spark", "verify", *words)))
+    summary, spent = spent_by(lambda: command("spark", "verify", *words))
     yield Figure("tuples", summary["tuples"], "tuples", ">= 1e8")
     yield Figure("exact by the reference", float(summary["check"] == "exact"), "", ">= 1")
     yield Figure("exact by Spark SQL", float(summary["oracle"] == "exact"), "", ">= 1")
@@ -36,12 +42,44 @@ def volume(folder: Path) -> Iterator[Figure]:
     yield from _spent("the whole command", spent)
 
 
+def overhead(_: Path) -> Iterator[Figure]:
+    """The same segments driven by Spark and by plain processes."""
+    words = (*HEAVY, "--tuples", 10_000_000, "--segment", 1_000_000)
+    plain, by_processes = spent_by(lambda: _plain(*words))
+    summary, by_spark = spent_by(lambda: command("spark", "verify", *words, "--master", "local[2]", "--no-oracle"))
+    exact = plain["exact"] and summary["check"] == "exact" and plain["results"] == summary["results"]
+    yield Figure("both exact, with the same results", float(exact), "", ">= 1")
+    yield from _spent("two plain processes", by_processes)
+    yield from _spent("Spark on two cores", by_spark)
+    yield Figure("overhead in processor time", 100 * (by_spark.cpu / by_processes.cpu - 1), "%", "<= 15")
+    yield Figure("share of the check", summary["check_share"], "", "<= 0.25")
+
+
+def cores(_: Path) -> Iterator[Figure]:
+    """The same segments on one core and on two."""
+    words = ("spark", "verify", *HEAVY, "--tuples", 4_000_000, "--segment", 250_000, "--no-oracle")
+    seconds = {}
+    for count in (1, 2):
+        seconds[count] = command(*words, "--master", f"local[{count}]")["simulate_seconds"]
+        yield Figure(f"segments on {count} cores, on the wall", seconds[count], "s")
+    yield Figure("two cores against one", seconds[1] / seconds[2], "times", ">= 1.8")
+
+
+def _plain(*words: object) -> dict:
+    call = [sys.executable, "-m", "streamjoin.report.plain_processes", *map(str, words)]
+    return json.loads(subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
 def _spent(what: str, spent: Spent) -> list[Figure]:
     return [Figure(f"{what}, processor time", spent.cpu, "CPU s"), Figure(f"{what}, on the wall", spent.wall, "s")]
 
 
 SECTIONS: dict[str, tuple[str, Callable[[Path], Iterator[Figure]]]] = {
     "volume": ("A hundred million tuples", volume),
+    "overhead": ("Spark against plain processes", overhead),
+    "cores": ("Two cores against one", cores),
+    "kills": ("A stream killed at random moments", kills),
+    "alternative": ("Beside it: Spark's own stream-stream join", alternative),
 }
 
 
@@ -55,12 +93,14 @@ def main() -> int:
     for name, (title, run) in SECTIONS.items():
         if arguments.only in (None, name):
             print(title, flush=True)
-            figures = []
+            # Whoever reads times should know how busy the machine was with other things.
+            figures = [Figure("processes waiting for a processor before the start", os.getloadavg()[0], "")]
             for figure in run(arguments.output):
                 figures.append(figure)
                 missed += not figure.holds
                 print(f"  {figure}", flush=True)
-            write_figures({title: figures}, arguments.output, name, f"make bench-spark ARGS='--only {name}'")
+            command_line = f"make bench-spark ARGS='--only {name}'"
+            write_figures({title: figures}, arguments.output, name, command_line, ("pyspark", "pyarrow"))
     print(f"{missed} goals missed" if missed else "all goals hold")
     return 1 if missed else 0
 

@@ -10,7 +10,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -18,12 +18,12 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from streamjoin.hdl.parameters import ParameterError
-from streamjoin.reference.arrivals import Windows
-from streamjoin.reference.segments import Segment, cut
+from streamjoin.reference.segments import Segment
 from streamjoin.sim.model import DesignError
 from streamjoin.sim.simulate import Simulation, Simulator
 from streamjoin.sim.toolchain import ToolError
 from streamjoin.spark_driver.checksum import checksum
+from streamjoin.spark_driver.segments import cut_segment, own_results
 from streamjoin.spark_driver.shipping import ShippedModel
 from streamjoin.spark_driver.sources import Source
 
@@ -80,10 +80,10 @@ class RowsTask(SegmentTask):
         simulator = self.model.simulator()
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                segment = cut_segment(simulator, self.source, *self.segmentation.bounds(number))
-                numbers, cycle, _ = _own_results(simulator.run(segment.arrivals, check=False), segment)
-                columns = dict(zip(simulator.parameters.streams, numbers.T, strict=True))
-                yield pa.RecordBatch.from_pydict({**columns, "cycle": cycle})
+                segment = cut_segment(simulator.parameters, self.source, *self.segmentation.bounds(number))
+                results = own_results(simulator.run(segment.arrivals, check=False), segment)
+                columns = dict(zip(simulator.parameters.streams, results.numbers.T, strict=True))
+                yield pa.RecordBatch.from_pydict({**columns, "cycle": results.cycle})
 
 
 def run_segment(simulator: Simulator, source: Source, first: int, last: int, timeout: float | None = None) -> dict:
@@ -95,19 +95,19 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
     report = {"first": first, "tuples": last - first}
     watch = _Watch()
     try:
-        segment = cut_segment(simulator, source, first, last)
+        segment = cut_segment(simulator.parameters, source, first, last)
         watch.lap("generate")
         simulation = simulator.run(segment.arrivals, check=False, progress=_limit(timeout))
         watch.lap("simulate")
         simulation = simulation.checked()
-        numbers, _, latencies = _own_results(simulation, segment)
-        count, low, high = checksum(numbers)
+        results = own_results(simulation, segment)
+        count, low, high = checksum(results.numbers)
         watch.lap("check")
     except DesignError as error:
         return report | {"wrong": str(error)}
     except (TimeoutError, ParameterError) as error:
         return report | {"error": str(error)}
-    latency, frequency = np.unique(latencies, return_counts=True)
+    latency, frequency = np.unique(results.latency, return_counts=True)
     report |= {
         "warm_up": segment.warm_up,
         "results": count,
@@ -124,31 +124,6 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
     if simulation.exact:
         return report
     return report | {"differs": simulation.difference.counts, "offence": _first_offence(simulation, segment)}
-
-
-def cut_segment(simulator: Simulator, source: Source, first: int, last: int) -> Segment:
-    """Arrivals [first, last) with their warm-up, their times counted from the first of them on.
-
-    Only differences of time matter: a run may be longer than timestamps are wide, a segment may not.
-    """
-    p = simulator.parameters
-    segment = cut(source, Windows(p.windows, p.span), first, last)
-    if p.span is None or not len(segment.arrivals):
-        return segment
-    time_of = segment.arrivals.time - segment.arrivals.time[0]
-    if int(time_of[-1]) >> p.time_width:
-        raise ParameterError(f"time_width={p.time_width} is too narrow for a segment: raise it, or make them smaller")
-    return replace(segment, arrivals=replace(segment.arrivals, time=time_of))
-
-
-def _own_results(simulation: Simulation, segment: Segment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the results whose later tuple is no warm-up: arrival numbers in the whole, cycles, and latencies."""
-    numbers = simulation.numbers
-    # A wrong design may give results of tuples that never were; the check has seen them.
-    rows = (numbers < len(segment.arrivals)).all(axis=1) & (numbers.max(axis=1, initial=-1) >= segment.warm_up)
-    cycle = simulation.run.result_cycle[rows]
-    accepted = simulation.run.accepted_cycle[numbers[rows]].max(axis=1, initial=0)
-    return segment.numbers[numbers[rows]], cycle, cycle - accepted
 
 
 def _first_offence(simulation: Simulation, segment: Segment) -> dict:

@@ -37,6 +37,9 @@ _SETTINGS = {
     "spark.driver.memory": "2g",
 }
 
+#: For a Java that only hands out tasks: its best compiler and collector would cost more than they save.
+JAVA_AS_SCHEDULER = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
 
 def under_spark_submit() -> bool:
     """Whether spark-submit has started Java already, and chosen the master."""
@@ -72,10 +75,11 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
     if not under_spark_submit():
         _check_master(master)
         conf.setMaster(_with_retries(master))
-        for name, value in {**_SETTINGS, **(_loopback() if master.startswith("local") else {}), **settings}.items():
-            conf.set(name, value)
-        conf.set("spark.sql.warehouse.dir", str(scratch / "warehouse"))
+        settings = _SETTINGS | (_loopback() if master.startswith("local") else {}) | settings
+        settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    for name, value in settings.items():
+        conf.set(name, value)
     gateway = SparkContext._gateway  # Java outlives its sessions
     if gateway is None and not under_spark_submit():
         os.environ["JAVA_HOME"] = str(java_home())

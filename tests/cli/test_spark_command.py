@@ -12,6 +12,7 @@ import pytest
 
 from streamjoin.cli import spark as spark_command
 from streamjoin.spark_driver.errors import SparkError
+from tests.quick_spark import QUICK_WORDS
 
 SMALL = ("handshake", "-p", "cores=2", "-p", "window=4")
 LIAR = """\
@@ -42,7 +43,7 @@ def test_a_good_run_is_quiet_even_where_there_is_no_java(without_java, tmp_path)
     (tmp_path / "in.csv").write_text("\n".join(["stream,key", *rows]))
     work = tmp_path / "work"
     work.mkdir()
-    words = ("--input", tmp_path / "in.csv", "--segment", 300, "--master", "local[2]")
+    words = ("--input", tmp_path / "in.csv", "--segment", 300, "--master", "local[2]", *QUICK_WORDS)
     done = subprocess.run(
         _call("spark", "verify", *SMALL, *words, "--json", "s.json", "--plot", "p.png"),
         capture_output=True,
@@ -64,6 +65,7 @@ def test_a_wrong_result_is_status_1(streamjoin, tmp_path):
     (tmp_path / "liar.py").write_text(LIAR)
     (tmp_path / "in.csv").write_text("stream,key\nR,5\nS,5\nS,4\n")
     words = ("--predicate", "liar:holds", "--input", "in.csv", "--master", "local[1]", "--no-oracle")
+    words += QUICK_WORDS
     done = streamjoin("spark", "verify", *SMALL, *words)
     assert done.returncode == 1
     assert done.stderr.startswith("streamjoin: segment 0 (arrivals 0 to 2) differs from the reference: 1 missing, 1 ex")
@@ -74,7 +76,8 @@ def test_a_lost_executor_is_made_good(tmp_path):
     """On a cluster of two workers, which get the package, the model and a predicate of our own from us alone."""
     (tmp_path / "mine.py").write_text(OWN)
     words = ("nested-loop", "-p", "window=256", "--predicate", "mine:near", "--tuples", 120_000, "--segment", 8000)
-    cluster = ("--master", "local-cluster[2,1,1024]", "--json", "-", "--no-oracle")
+    cluster = ("--master", "local-cluster[2,1,1024]", "--json", "-", "--no-oracle", *QUICK_WORDS)
+    cluster += ("--conf", "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     with subprocess.Popen(
         _call("spark", "verify", *words, *cluster),
         stdout=subprocess.PIPE,

@@ -6,12 +6,7 @@ from streamjoin.hdl.registry import find
 from streamjoin.sim.simulate import Simulator
 from streamjoin.spark_driver.data_source import TupleSource
 from streamjoin.spark_driver.session import spark_session
-
-#: Small jobs are over before Java's second compiler pays.
-QUICK = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
+from tests.quick_spark import QUICK
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_every_port_of_a_local_run_is_on_the_loopback(spark):
 
 
 def test_settings_of_a_local_run(spark):
-    assert spark.conf.get("spark.sql.warehouse.dir").startswith("file:/tmp/streamjoin-spark-")
+    assert spark.conf.get("spark.sql.warehouse.dir").startswith(f"file:{tempfile.gettempdir()}/streamjoin-spark-")
     assert spark.sparkContext.master == "local[2,4]"
 
 

@@ -1,0 +1,61 @@
+"""Segments as the simulator wants them, and their results as they count in the whole."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.segments import Segment, Source, cut
+from streamjoin.sim.simulate import Simulation
+
+
+class OwnResults(NamedTuple):
+    """The results of a segment whose later tuple is no warm-up.
+
+    Attributes
+    ----------
+    numbers
+        The arrival numbers in the whole, a row a result.
+    cycle, latency
+        When they left, in cycles of the segment, and how long after their later tuple was taken.
+    keys
+        Their keys, by the names of the columns.
+    """
+
+    numbers: np.ndarray
+    cycle: np.ndarray
+    latency: np.ndarray
+    keys: dict[str, np.ndarray]
+
+
+def cut_segment(parameters: JoinParameters, source: Source, first: int, last: int) -> Segment:
+    """Arrivals [first, last) of the source with their warm-up, ready for the simulator."""
+    return with_times_from_zero(cut(source, Windows(parameters.windows, parameters.span), first, last), parameters)
+
+
+def with_times_from_zero(segment: Segment, parameters: JoinParameters) -> Segment:
+    """The same with times counted from its first tuple on.
+
+    Only differences of time matter: a run may be longer than timestamps are wide, a segment may not.
+    """
+    if parameters.span is None or not len(segment.arrivals):
+        return segment
+    time = segment.arrivals.time - segment.arrivals.time[0]
+    if int(time[-1]) >> parameters.time_width:
+        raise ParameterError(
+            f"time_width={parameters.time_width} is too narrow for a segment: raise it, or make segments smaller"
+        )
+    return replace(segment, arrivals=replace(segment.arrivals, time=time))
+
+
+def own_results(simulation: Simulation, segment: Segment) -> OwnResults:
+    """The results that count."""
+    numbers = simulation.numbers
+    # A wrong design may give results of tuples that never were; the check has seen them.
+    rows = (numbers < len(segment.arrivals)).all(axis=1) & (numbers.max(axis=1, initial=-1) >= segment.warm_up)
+    cycle = simulation.run.result_cycle[rows]
+    accepted = simulation.run.accepted_cycle[numbers[rows]].max(axis=1, initial=0)
+    keys = {name: column[rows] for name, column in simulation.key_columns.items()}
+    return OwnResults(segment.numbers[numbers[rows]], cycle, cycle - accepted, keys)

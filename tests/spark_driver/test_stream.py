@@ -1,0 +1,201 @@
+"""Streams give the whole join however they are cut, and exactly once however often they are killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from streamjoin.hdl.registry import find
+from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.vectorised import window_join_array
+from streamjoin.sim.model import DesignError
+from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.workload import Workload
+from streamjoin.spark_driver.claim import claimed
+from streamjoin.spark_driver.errors import SparkError
+from streamjoin.spark_driver.lane_task import Held, WrongResultError, advance
+from streamjoin.spark_driver.oracle import Oracle
+from streamjoin.spark_driver.sources import lane_of
+from streamjoin.spark_driver.stream import Lanes, columns_of, run_stream
+from tests.quick_spark import QUICK_WORDS
+
+LIAR = """\
+from amaranth.hdl import Value
+def holds(r, s):
+    return r.key == s.key if isinstance(r.key, Value) else r.key == s.key + 1
+"""
+
+
+class State:
+    """What Spark hands to a task between micro-batches, without Spark."""
+
+    exists, get = False, None
+
+    def update(self, value):
+        self.exists, self.get = True, value
+
+
+@cache
+def build(**given_parameters):
+    design = find("handshake")
+    return Simulator.build(design, design.parameters.parse({"cores": 2, **given_parameters}))
+
+
+def in_batches(simulator, workload, cuts):
+    """The results of a lane, with cycles, as micro-batches that end at these cuts give them."""
+    state, rows = State(), []
+    columns = columns_of(simulator.parameters)
+    for start, stop in zip([0, *cuts[:-1]], cuts, strict=True):
+        part = workload.slice(start, stop)
+        new = type(part)(**{name: getattr(part, name) for name in ("stream", *columns)})
+        found, held = advance(simulator, Held.of(state, columns), new, 0)
+        held.store(state)
+        rows += found[["R", "S", "cycle"]].to_numpy().tolist()
+    return rows
+
+
+@pytest.mark.parametrize("given_parameters", [{"window_r": 5, "window_s": 9}, {"window": 6, "span": 7}])
+@given(st.sets(st.integers(1, 299), max_size=8), st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_where_a_lane_is_cut_does_not_matter(given_parameters, cuts, seed):
+    simulator = build(**given_parameters)
+    workload = Workload(seed=seed, match_rate=0.1, arrivals="bursty")
+    p = simulator.parameters
+    expected = window_join_array(workload.slice(0, 300), p.predicate, Windows(p.windows, p.span))
+    rows = in_batches(simulator, workload, [*sorted(cuts), 300])
+    assert sorted(row[:2] for row in rows) == sorted(expected.tolist())
+    assert len({tuple(row) for row in rows}) == len(rows)
+
+
+def test_a_wrong_result_stops_the_stream(tmp_path, monkeypatch):
+    (tmp_path / "stream_liar.py").write_text(LIAR)
+    monkeypatch.syspath_prepend(tmp_path)
+    simulator = build(window=4, predicate="stream_liar:holds")
+    part = Workload(seed=1).slice(0, 0)
+    same = type(part)(stream=np.array([0, 1]), key=np.array([5, 5]))
+    with pytest.raises(
+        WrongResultError, match=r"lane 7, tuples 0 to 1 differ from the reference: .*1 extra \(\(0, 1\)\)"
+    ):
+        advance(simulator, Held.of(State(), ("key",)), same, 7)
+    del sys.modules["stream_liar"]
+
+
+def test_every_so_often_and_once_more_when_all_is_done(spark, small, tmp_path):
+    lanes = Lanes(Workload(seed=4, match_rate=0.02), tuples=900, lanes=2, batch=400)
+    places = tmp_path / "out", tmp_path / "checkpoint"
+    seen = []
+    figures = run_stream(spark, tmp_path, small, lanes, *places, every=1, progress=seen.append)
+    assert (figures["batches"], figures["tuples"]) == (3, 1800)
+    assert seen[-1].tuples == 1800
+    again = run_stream(spark, tmp_path, small, lanes, *places, every=1)
+    assert (again["batches"], again["tuples"]) == (0, 0)
+    table = lanes.table(spark, ("key",), streaming=False)
+    with Oracle(table, small.parameters.predicate, Windows(small.parameters.windows)) as oracle:
+        expected = [tuple(row) for row in oracle.results().select("lane", "n0", "n1").collect()]
+    found = [tuple(row) for row in spark.read.parquet(str(places[0])).select("lane", "R", "S").collect()]
+    assert sorted(found) == sorted(expected)
+    assert len(found) > 50
+
+
+def test_a_wrong_design_is_told_from_a_failing_spark(spark, tmp_path, monkeypatch):
+    (tmp_path / "other_liar.py").write_text(LIAR)
+    monkeypatch.syspath_prepend(tmp_path)
+    simulator = build(window=4, predicate="other_liar:holds")
+    lanes = Lanes(Workload(keys="zipf", key_width=2), tuples=100, batch=100)
+    with pytest.raises(DesignError, match="lane 0, tuples 0 to 99 differ from the reference"):
+        run_stream(spark, tmp_path, simulator, lanes, tmp_path / "out", tmp_path / "checkpoint")
+    del sys.modules["other_liar"]
+
+
+def test_killed_twice_and_still_exactly_once(spark, tmp_path):
+    words = ["handshake", "-p", "cores=2", "-p", "window=8", "--tuples", 24_000, "--lanes", 2, "--batch", 2000]
+    words += ["--match-rate", 0.01, "--arrivals", "random", "--master", "local[2]"]
+    words += ["--output", "out", "--checkpoint", "checkpoint", "--json", "-", *QUICK_WORDS]
+    call = [sys.executable, "-m", "streamjoin.cli.main", "spark", "stream", *map(str, words)]
+    commits = tmp_path / "checkpoint" / "commits"
+
+    def run():
+        return subprocess.Popen(
+            call, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+
+    # First everything at once; then only us, and Java has to notice.
+    for batch, kill in ((2, os.killpg), (6, os.kill)):
+        with run() as process:
+            while process.poll() is None and not (commits / str(batch)).exists():
+                time.sleep(0.02)
+            assert process.poll() is None, process.communicate()
+            kill(process.pid, signal.SIGKILL)
+    with run() as process:
+        out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    summary = json.loads(out)
+    assert summary["this_run"]["batches"] < 12
+
+    simulator = build(window=8)
+    expected = []
+    for lane in (0, 1):
+        workload = lane_of(Workload(match_rate=0.01, arrivals="random"), lane)
+        rows = in_batches(simulator, workload, list(range(2000, 24_001, 2000)))
+        expected += [(lane, *row) for row in rows]
+    found = spark.read.parquet(str(tmp_path / "out")).select("lane", "R", "S", "cycle").collect()
+    assert sorted(map(tuple, found)) == sorted(expected)
+    assert summary["results"] == len(expected) > 500
+
+
+def test_a_checkpoint_belongs_to_one_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.3)
+    places = tmp_path / "deep" / "checkpoint", tmp_path / "out"
+    run = {"tuples": 5, "design": "a"}
+    with claimed(*places, run):
+        with pytest.raises(SparkError, match="another run is using"), claimed(*places, run):
+            pass
+    with claimed(*places, run):
+        pass
+    with pytest.raises(SparkError, match="belongs to another run: tuples was 5, not 6"):
+        with claimed(*places, {**run, "tuples": 6}):
+            pass
+    with pytest.raises(SparkError, match="belongs to another run: output was"):
+        with claimed(places[0], tmp_path / "elsewhere", run):
+            pass
+
+
+def test_folders_of_something_else_are_refused(tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "file").touch()
+    with pytest.raises(SparkError, match="is not empty and no checkpoint of ours"):
+        with claimed(full, tmp_path / "out", {}):
+            pass
+    with pytest.raises(SparkError, match="is not empty, and its checkpoint is another one"):
+        with claimed(tmp_path / "new", full, {}):
+            pass
+    places = tmp_path / "checkpoint", tmp_path / "out"
+    with claimed(*places, {}):
+        (tmp_path / "checkpoint" / "commits").mkdir()
+        (tmp_path / "checkpoint" / "commits" / "0").touch()
+    with pytest.raises(SparkError, match="has lost the results of"), claimed(*places, {}):
+        pass
+
+
+def test_a_lock_outlives_us_in_a_child(tmp_path, monkeypatch):
+    monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.2)
+    places = tmp_path / "checkpoint", tmp_path / "out"
+    with claimed(*places, {}) as lock:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
+    try:
+        with pytest.raises(SparkError, match="another run is using"), claimed(*places, {}):
+            pass
+    finally:
+        child.kill()
+        child.wait()
+    with claimed(*places, {}):
+        pass
