@@ -96,12 +96,13 @@ class Gate(Part):
             admit.eq(taking & self.room & ~self.wait),
         ]
         for port, enter, full, window in sides:
-            live = Signal(range(window + 1), name=f"live_{enter.name[-1]}")
-            m.d.sync += live.eq(live + (enter & ~full))
+            # Once full, always full: a register of its own, that nobody has to wait for a comparison.
+            live = Signal(range(window), name=f"live_{enter.name[-1]}")
+            with m.If(enter):
+                m.d.sync += [live.eq(live + 1), full.eq(full | (live == window - 1))]
             m.d.comb += [
                 enter.eq(admit & port.valid),
                 port.ready.eq(admit | self.discarding),
-                full.eq(live == window),
             ]
         if self._drop:
             lost = Signal(range(3))

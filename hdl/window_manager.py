@@ -173,11 +173,12 @@ class WindowManager(Part):
         pace = self._pace
         cost = Mux(enters["r"], Mux(enters["s"], pace.both, pace.r), pace.s)
         ahead = Signal(range(max(pace.r, pace.s, pace.both)))
+        in_pace = Signal(init=1)
         with m.If(enters["r"] | enters["s"]):
-            m.d.sync += ahead.eq(cost - 1)
-        with m.Elif(ahead != 0):
-            m.d.sync += ahead.eq(ahead - 1)
-        return ahead == 0
+            m.d.sync += [ahead.eq(cost - 1), in_pace.eq(0)]
+        with m.Elif(~in_pace):
+            m.d.sync += [ahead.eq(ahead - 1), in_pace.eq(ahead == 1)]
+        return in_pace
 
 
 class _Window:
@@ -231,13 +232,15 @@ class _Window:
         self.expired_next = Signal(expedition.marks[side], name=f"expired_{side}_next")
         wraps = self.expired.hops == (1 if side == "r" else cores - 1)
         hops = self.expired.hops - 1 if side == "r" else self.expired.hops + 1
-        following = expedition.rings[side].after(self.expired.place)
-        m.d.comb += self.expired_next.eq(self.expired)
-        with m.If(expires):
-            m.d.comb += self.expired_next.hops.eq(Mux(wraps, start, hops))
-            with m.If(wraps):
-                m.d.comb += self.expired_next.place.eq(following)
-        m.d.sync += self.expired.eq(self.expired_next)
+        # The mark after this one, made ahead: it is not asked for in the cycle after one that expires.
+        following = Signal(expedition.marks[side], name=f"expired_{side}_following")
+        place = expedition.rings[side].after(self.expired.place)
+        m.d.sync += [
+            following.hops.eq(Mux(wraps, start, hops)),
+            following.place.eq(Mux(wraps, place.as_value(), self.expired.place.as_value())),
+            self.expired.eq(self.expired_next),
+        ]
+        m.d.comb += self.expired_next.eq(Mux(expires, following.as_value(), self.expired.as_value()))
 
         self.tell = Signal(name=f"tell_{side}")
         self.pending = Signal(range(slack + 1), name=f"pending_{side}")
