@@ -40,6 +40,9 @@ sweep: setup
 		-p storage=memory --target ecp5-85k --seeds '3-2*min(1,cores//32)' \
 		--title 'Handshake join, windows in memory: clock, area and throughput against cores' \
 		-o docs/results/clock-memory $(ARGS)
+	$(BIN)/streamjoin sweep llhj,handshake-async -p cores=2,4,8,16 -p window='64*cores' --target ecp5-85k \
+		--title 'Low-latency and asynchronous handshake join: clock, area and throughput against cores' \
+		-o docs/results/clock-low-latency $(ARGS)
 
 # The papers' figures and tables beside ours, under docs/results/papers.
 reproduce: setup
