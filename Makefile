@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench soak sweep reproduce clean
+.PHONY: setup demo test lint bench bench-bisort soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -26,6 +26,9 @@ lint: setup
 
 bench: setup
 	$(BIN)/python -m streamjoin.report.benchmark $(ARGS)
+
+bench-bisort: setup
+	$(BIN)/python -m streamjoin.report.bisort_benchmark $(ARGS)
 
 # The records under docs/results: the clock must not fall as cores are added. Hours, unless they are in the cache.
 sweep: setup
