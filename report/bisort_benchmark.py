@@ -76,11 +76,15 @@ def filled(probes: int, spread: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def merged_a_cycle(simulated: Simulator) -> float:
-    """Tuples a cycle of the last steps, in which only R comes."""
+    """Tuples a cycle of the last steps, in which only R comes.
+
+    The end of a step is told when probing is over, and here it is over at once: so the merging of a step lies between
+    what is told of it and of the next.
+    """
     rng = np.random.default_rng(1)
     found, _ = steps(simulated, np.zeros(SUBWINDOW, int), rng.integers(0, 1 << 32, SUBWINDOW))
-    found = found[-LAST:]
-    return sum(step.held + step.fresh for step in found) / sum(step.cycles for step in found)
+    cycles = sum(step.cycles for step in found[-LAST:])
+    return sum(step.held + step.fresh for step in found[-LAST - 1 : -1]) / cycles
 
 
 def probing_cycles(simulated: Simulator, spread: int = 1) -> tuple[float, float]:
