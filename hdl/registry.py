@@ -89,7 +89,18 @@ DESIGNS = {
                     "batch": 128,
                     "mergers": 4,
                     "probers": 2,
-                }
+                },
+                # Paper 003's board: two channels of DDR3-1066, 17 GB/s at 250 MHz; as many units, and smaller windows.
+                "ddr3-1066": {
+                    "window": 4096,
+                    "subwindow": 4096,
+                    "partitions": 64,
+                    "batch": 256,
+                    "mergers": 8,
+                    "probers": 4,
+                    "bandwidth": 68,
+                    "latency": 30,
+                },
             },
         ),
         Design(
