@@ -4,7 +4,9 @@ import dataclasses
 from math import prod
 
 from amaranth.lib.wiring import connect
+from amaranth.utils import ceil_log2
 
+from streamjoin.hdl.index import INDEXES, check_index
 from streamjoin.hdl.multiway import MultiwayJoin, MultiwayParameters
 from streamjoin.hdl.parameters import ParameterError, parameter
 from streamjoin.hdl.places import Places
@@ -35,6 +37,9 @@ class _Windows:
 class CircularParameters(MultiwayParameters, _Windows):
     """Parameters of the circular join. ``streams`` is given as a number, and holds the names of the streams."""
 
+    index: str = parameter("none", "scan windows, or look only at what hashes to the same bucket", INDEXES)
+    buckets: int | None = parameter(None, "buckets in each stage, a power of two; none: about one for each tuple")
+
     def __post_init__(self):
         names = _names(self.streams)
         object.__setattr__(self, "streams", names)
@@ -49,6 +54,7 @@ class CircularParameters(MultiwayParameters, _Windows):
             elif not (isinstance(window, int) and window >= 1):
                 raise ParameterError(f"{name} must be a whole number from 1 up, not {window!r}")
         super().__post_init__()
+        check_index(self)
 
     @classmethod
     def window_names(cls, given):
@@ -70,7 +76,7 @@ class CircularParameters(MultiwayParameters, _Windows):
     def patience(self) -> int:
         # The longest silence: everything matches but for the last stage, for all that is under way.
         scans = prod(sorted(self.windows)[2:])
-        rows = max(self.windows) // self.lanes + 50
+        rows = 2 * max(self.windows) // self.lanes + 50
         return min(1 << 62, 1000 + scans * rows * self.flight * len(self.streams))
 
 
@@ -95,6 +101,9 @@ class CircularJoin(MultiwayJoin):
     tuple a cycle that the chain carries. Each intermediate result costs window / lanes cycles more at its next stage:
     with windows W and match probability p, 1 + pW + (pW)² + … scans a tuple. So throughput falls as p passes 1/W.
 
+    With ``index="hash"`` (equi-joins) a stage looks only at tuples whose keys hash to the same bucket, two cycles each:
+    if keys are spread, about eight cycles a tuple and stage, whatever the window.
+
     Predicates other than ``equi`` hold between a stream and the next. S1 and SN are not neighbours: at the stage of S1
     all tuples go with those of SN, and what they become is compared at S2 and further on. The result is exact; it takes
     as many scans as there are tuples in the window of S1.
@@ -112,6 +121,7 @@ class CircularJoin(MultiwayJoin):
                 Places(window, p.flight, p.lanes),
                 after=n != 0,
                 before=n != len(p.windows) - 1,
+                buckets=(p.buckets or 1 << ceil_log2(window)) if p.index == "hash" else None,
                 buffer=p.buffer,
                 queue=p.result_queue,
             )

@@ -104,7 +104,7 @@ class HashShelf(Part):
         with m.If(self.begin | self.store):
             m.d.sync += [
                 probe.eq(self.tuple),
-                bucket.eq(self._bucket(self.tuple.key)),
+                bucket.eq(bucket_of(self.tuple.key, self._buckets)),
                 storing.eq(self.store),
                 oldest.eq(self.first.row),
                 end.eq(self.end.row),
@@ -135,10 +135,10 @@ class HashShelf(Part):
                 m.next = "REST"
             with m.State("SEE"):
                 m.d.comb += self.walking.eq(1)
-                with m.If(~_between(oldest, at, below)):
+                with m.If(~between(oldest, at, below)):
                     m.next = "REST"
                 with m.Elif(self.go):
-                    m.d.sync += [below.eq(at), counts.eq(_between(oldest, at, end))]
+                    m.d.sync += [below.eq(at), counts.eq(between(oldest, at, end))]
                     m.next = "SHOW"
             with m.State("SHOW"):
                 m.d.sync += [at.eq(read.data.before), self.mask.eq(counts)]
@@ -149,14 +149,15 @@ class HashShelf(Part):
         ]
         return m
 
-    def _bucket(self, key):
-        """All bits of the key, folded."""
-        width = (self._buckets - 1).bit_length()
-        if not width:
-            return 0
-        return reduce(xor, (key[bit : bit + width] for bit in range(0, len(key), width)))
+
+def bucket_of(key, buckets: int):
+    """All bits of the key, folded."""
+    width = (buckets - 1).bit_length()
+    if not width:
+        return 0
+    return reduce(xor, (key[bit : bit + width] for bit in range(0, len(key), width)))
 
 
-def _between(first, place, end):
+def between(first, place, end):
     """Whether a place comes at or after ``first`` and before ``end``, on a ring that is never full."""
     return Mux(first <= end, (first <= place) & (place < end), (first <= place) | (place < end))

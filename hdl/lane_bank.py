@@ -1,6 +1,6 @@
 """The tuples of a window, or some other places, in lanes that are read side by side."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 
@@ -77,10 +77,11 @@ class LaneBank(Part):
                 read.addr.eq(Mux(lane < row.lane, next_row, row.row)),
             ]
             m.d.sync += resting.eq(read.data)
+        # As many ones as the rest has tuples, turned to where it begins.
         whole = ~(row_reading.last & (row_reading.rest != 0))
-        end = row_reading.lane + row_reading.rest
-        of_rest = [Mux(lane >= row_reading.lane, lane < end, lane + lanes < end) for lane in range(lanes)]
-        m.d.sync += self.counts.eq(Mux(reading, Cat(Mux(whole, 1, inside) for inside in of_rest), 0))
+        turned = Signal(2 * lanes)
+        m.d.comb += turned.eq(((Const(1, lanes) << row_reading.rest) - 1)[:lanes] << row_reading.lane)
+        m.d.sync += self.counts.eq(Mux(reading, Mux(whole, Const(-1, lanes), turned[:lanes] | turned[lanes:]), 0))
         return m
 
 

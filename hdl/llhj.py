@@ -8,12 +8,10 @@ from amaranth.utils import ceil_log2
 from streamjoin.hdl.core import Pace
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.expedition_core import ExpeditionCore
+from streamjoin.hdl.index import INDEXES, check_index
 from streamjoin.hdl.message_chain import MessageChainJoin, MessageChainParameters
 from streamjoin.hdl.parameters import ParameterError, parameter
 from streamjoin.hdl.window_manager import WindowManager
-
-#: How a core finds what may match.
-INDEXES = ("none", "hash")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,16 +32,7 @@ class LowLatencyParameters(MessageChainParameters):
             raise ParameterError(f"outstanding must be a power of two from 8 up, not {self.outstanding}")
         if self.numbered and self.merger != "streaming":
             raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
-        if self.index == "none":
-            if self.buckets is not None:
-                raise ParameterError("buckets belong to an index: add index=hash or leave them out")
-            return
-        if not self.predicate.is_equi:
-            raise ParameterError(f"index=hash finds equal keys only: use predicate=equi, not {self.predicate.spec}")
-        if self.lanes != 1:
-            raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {self.lanes}")
-        if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
-            raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
+        check_index(self)
 
     @property
     def numbered(self) -> bool:

@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.emitter import Emitter
+from streamjoin.hdl.hash_lookup import HashLookup
 from streamjoin.hdl.hit_picker import hit_layout
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
@@ -35,6 +36,8 @@ class RingStage(Part):
         As in :class:`Sweep`.
     shortest
         The least depth of combinations that come here: 1, unless arrivals of the stream before go another way.
+    buckets
+        If the join core is a hash join (:class:`HashLookup`): its buckets.
     buffer
         Combinations that may wait, for each depth, besides those under way.
     queue
@@ -69,13 +72,17 @@ class RingStage(Part):
         shortest: int = 1,
         after: bool,
         before: bool,
+        buckets: int | None = None,
         buffer: int,
         queue: int,
     ):
         self._combination = combination
         self._places = places
         self._depths = range(shortest, combination.streams)
-        self._sweep = lambda: Sweep(combination, places, len(self._depths), after=after, before=before)
+        if buckets is None:
+            self._core = lambda: Sweep(combination, places, len(self._depths), after=after, before=before)
+        else:
+            self._core = lambda: HashLookup(combination, places, len(self._depths), buckets=buckets)
         self._buffer = buffer
         self._queue = queue
         super().__init__(
@@ -101,21 +108,21 @@ class RingStage(Part):
             self.arrival_on.eq(self.arrival),
             self.arrival_on.ahead.eq(Mux(ahead == 0, streams - 1, ahead - 1)),
         ]
-        m.submodules.sweep = sweep = self._sweep()
+        m.submodules.core = core = self._core()
         m.submodules.emitter = emitter = Emitter(combination, self._places, self._depths)
         m.d.comb += [
-            sweep.passes.eq(self.passes),
-            sweep.arrival.eq(self.arrival),
+            core.passes.eq(self.passes),
+            core.arrival.eq(self.arrival),
             emitter.store.eq(self.passes & (ahead == 0)),
-            emitter.place.eq(sweep.free),
+            emitter.place.eq(core.free),
             emitter.part.eq(combination.pairing.part(combination.part, self.arrival.tuple)),
         ]
         for n, depth in enumerate(self._depths):
-            self._serve(m, n, depth, sweep, emitter)
+            self._serve(m, n, depth, core, emitter)
         self._give(m, emitter)
         return m
 
-    def _serve(self, m, n, depth, sweep, emitter):
+    def _serve(self, m, n, depth, core, emitter):
         """The way of combinations of one depth: they wait, are compared, and wait for what is found."""
         layout = self._combination.message(depth)
         if depth == 1:
@@ -136,11 +143,11 @@ class RingStage(Part):
                 source.full[depth - 1].eq(waiting.almost_full),
             ]
         probes = Queue(layout, self._PROBES)
-        hits = Queue(hit_layout(self._places), self._HITS + Sweep.RESERVE, margin=Sweep.RESERVE)
+        hits = Queue(hit_layout(self._places), self._HITS + core.RESERVE, margin=core.RESERVE)
         m.submodules[f"waiting{depth}"], m.submodules[f"probes{depth}"] = waiting, probes
         m.submodules[f"hits{depth}"] = hits
         both = waiting.o.valid & probes.i.ready
-        port = sweep.i[n]
+        port = core.i[n]
         m.d.comb += [
             port.p.number.eq(waiting.o.p.number),
             port.p.some.eq(waiting.o.p.some),
@@ -149,9 +156,9 @@ class RingStage(Part):
             waiting.o.ready.eq(port.ready),
             probes.i.p.eq(waiting.o.p),
             probes.i.valid.eq(port.ready),
-            hits.i.p.eq(sweep.o[n].hit),
-            hits.i.valid.eq(sweep.o[n].valid),
-            sweep.pause[n].eq(hits.almost_full),
+            hits.i.p.eq(core.o[n].hit),
+            hits.i.valid.eq(core.o[n].valid),
+            core.pause[n].eq(hits.almost_full),
         ]
         connect(m, hits.o, emitter.hits[n])
         connect(m, probes.o, getattr(emitter, f"message{depth}"))

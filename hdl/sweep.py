@@ -14,6 +14,19 @@ from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 
 
+def core_ports(combination: Combination, places: Places, depths: int) -> dict:
+    """The ports of a join core: see :class:`Sweep`."""
+    probe = data.StructLayout({"number": combination.number, "some": 1, "probe": combination.probe})
+    return {
+        "passes": In(1),
+        "arrival": In(combination.arrival),
+        "free": Out(places.place),
+        "i": In(stream.Signature(probe)).array(depths),
+        "o": Out(data.StructLayout({"valid": 1, "hit": hit_layout(places)})).array(depths),
+        "pause": In(depths),
+    }
+
+
 class Sweep(Part):
     """Compares combinations with what their arrivals see of the window, ``lanes`` tuples in a cycle.
 
@@ -58,35 +71,18 @@ class Sweep(Part):
         self._places = places
         self._after = after
         self._before = before
-        self.probe = data.StructLayout({"number": combination.number, "some": 1, "probe": combination.probe})
-        super().__init__(
-            {
-                "passes": In(1),
-                "arrival": In(combination.arrival),
-                "free": Out(places.place),
-                "i": In(stream.Signature(self.probe)).array(depths),
-                "o": Out(data.StructLayout({"valid": 1, "hit": hit_layout(places)})).array(depths),
-                "pause": In(depths),
-            }
-        )
+        super().__init__(core_ports(combination, places, depths))
 
     def elaborate(self, platform):
         m = Module()
         places, depths = self._places, len(self.i)
-        m.submodules.order = order = OrderControl(places, self._combination.number)
-        m.d.comb += [
-            order.passes.eq(self.passes),
-            order.own.eq(self.arrival.ahead == 0),
-            order.number.eq(self.arrival.number),
-            self.free.eq(order.free),
-        ]
-
+        order = keep_order(m, self, places)
         wants, takes, shows, ends = (Signal(depths, name=name) for name in ("wants", "takes", "shows", "ends"))
-        views = self._look_up(m, order, takes)
+        views = look_up(m, self.i, order, takes)
         walks = [Walk(places) for _ in self.i]
         probes = [Signal(self._combination.probe, name=f"probe{n}", reset_less=True) for n in range(depths)]
         m.d.comb += shows.eq(deepest(wants))
-        for n, (port, walk, (known, view)) in enumerate(zip(self.i, walks, views, strict=True)):
+        for n, (port, walk, (_, known, view)) in enumerate(zip(self.i, walks, views, strict=True)):
             m.submodules[f"walk{n}"] = walk
             over = ~walk.walking | (shows[n] & walk.row.last)
             empty = ~port.p.some | ((view.whole == 0) & (view.rest == 0))
@@ -104,21 +100,6 @@ class Sweep(Part):
                 m.d.sync += probes[n].eq(port.p.probe)
         self._compare(m, order, [walk.row for walk in walks], probes, shows, ends)
         return m
-
-    def _look_up(self, m, order, takes):
-        """For each depth the view of the combination that comes next, and whether it is known; one a cycle."""
-        depths = len(self.i)
-        known, asking = Signal(depths), Signal(depths)
-        chosen = Signal(depths)
-        m.d.comb += chosen.eq(deepest(Cat(port.valid for port in self.i) & ~known & ~asking))
-        m.d.sync += [asking.eq(chosen), known.eq((known | asking) & ~takes)]
-        views = [Signal(self._places.view, name=f"view{n}", reset_less=True) for n in range(depths)]
-        for n, port in enumerate(self.i):
-            with m.If(chosen[n]):
-                m.d.comb += order.asked.eq(port.p.number)
-            with m.If(asking[n]):
-                m.d.sync += views[n].eq(order.view)
-        return list(zip(known, views, strict=True))
 
     def _compare(self, m, order, rows, probes, shows, ends):
         """From the row that is chosen to what is found in it, register by register."""
@@ -155,3 +136,31 @@ class Sweep(Part):
                 port.hit.found.eq(Mux(given.ends[n], 0, found)),
                 port.hit.last.eq(given.ends[n] | given.row.last),
             ]
+
+
+def keep_order(m, core, places: Places) -> OrderControl:
+    """The order control of a join core that hears of arrivals."""
+    m.submodules.order = order = OrderControl(places, len(core.arrival.number))
+    m.d.comb += [
+        order.passes.eq(core.passes),
+        order.own.eq(core.arrival.ahead == 0),
+        order.number.eq(core.arrival.number),
+        core.free.eq(order.free),
+    ]
+    return order
+
+
+def look_up(m, ports, order: OrderControl, takes):
+    """For each depth whether it is asked for in this cycle, and whether it is known, and what it is: the view of the
+    combination that comes next. One a cycle is asked for, and known in the second cycle after."""
+    depths = len(ports)
+    known, asking, chosen = Signal(depths), Signal(depths), Signal(depths)
+    m.d.comb += chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking))
+    m.d.sync += [asking.eq(chosen), known.eq((known | asking) & ~takes)]
+    views = [Signal.like(order.view, name=f"view{n}", reset_less=True) for n in range(depths)]
+    for n, port in enumerate(ports):
+        with m.If(chosen[n]):
+            m.d.comb += order.asked.eq(port.p.number)
+        with m.If(asking[n]):
+            m.d.sync += views[n].eq(order.view)
+    return list(zip(chosen, known, views, strict=True))

@@ -96,6 +96,10 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
     if design == "stashed":
         given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
     if design == "circular":
+        if given["index"] == "hash":
+            given |= {"predicate": "equi", "lanes": 1}
+        else:
+            given["buckets"] = None
         for n in range(1, 9):
             longest = MULTIWAY_WINDOWS[given["streams"]]
             given[f"window_s{n}"] = min(given[f"window_s{n}"], longest) if n <= given["streams"] else None

@@ -21,11 +21,12 @@ def measure(
 ) -> dict:
     """A run for each number of streams and match probability: until all windows are full, and half a window more.
 
-    Probabilities keep their ratio to 1/window, whatever the window.
+    A core of the ring is a stage: the user's core counts are numbers of streams. Probabilities keep their ratio to
+    1/window, whatever the window.
     """
     runs = []
     for match_rate in (NONE, LOW, HIGH):
-        for count in streams:
+        for count in settings.cores or streams:
             rate = match_rate * WINDOW / window
             settings.progress(f"{count} streams, match probability {rate:g}")
             given = {"streams": count, "window": window, "lanes": lanes, "flight": FLIGHT}

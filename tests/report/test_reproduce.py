@@ -23,9 +23,10 @@ from streamjoin.report.reproduce.registry import ENTRIES, choose
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER
 from streamjoin.sim.files import InputError
 from streamjoin.synth.errors import TooLargeError
-from tests.report import chains_sample, subwindows_sample
+from tests.report import chains_sample, multiway_sample, subwindows_sample
 
 CORES, RATES = 8, (0, 0.1, 1.0)
+SAMPLES = (chains_sample, subwindows_sample, multiway_sample)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +203,7 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
         "001-figure-11": area(1300),
         "001-figure-12": rates,
         "001-figure-13": rates,
-        **{name: sample() for name, sample in (chains_sample.SAMPLES | subwindows_sample.SAMPLES).items()},
+        **{name: sample() for module in SAMPLES for name, sample in module.SAMPLES.items()},
     }
     assert list(samples) == list(ENTRIES)
     origin = {

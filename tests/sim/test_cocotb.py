@@ -14,7 +14,7 @@ from streamjoin.sim.toolchain import ToolError
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.
 ONLY_VERILATOR = {"core", "merging_tree", "punctuations", "gate", "sequential", "nested-loop", "async-drop"}
-ONLY_VERILATOR |= {"bisort", "hash", "punctuation", "ordered-drop", "circular-drop"}
+ONLY_VERILATOR |= {"bisort", "hash", "punctuation", "ordered-drop", "circular-drop", "stashed"}
 SMALL = {"key_width": 8, "payload_width": 12}
 DESIGNS = {
     "parallel": ("handshake", {"cores": 4, "window_r": 6, "window_s": 4}),
@@ -49,6 +49,7 @@ DESIGNS = {
     "nested-loop": ("nested-loop", {"window_r": 9, "window_s": 7, "predicate": "band2:1,2"}),
     "nested-loop-drop": ("nested-loop", {"window": 4, "span": 9, "on_full": "drop", "predicate": "lt"}),
     "circular": ("circular", {"window_s1": 4, "window_s2": 3, "window_s3": 5, "lanes": 2, "flight": 5, "buffer": 1}),
+    "stashed": ("stashed", {"window_s1": 4, "window_s2": 3, "window_s3": 5, "stash": 6, "lanes": 2, "flight": 5}),
     "circular-drop": (
         "circular",
         {"streams": 4, "window": 2, "span": 20, "on_full": "drop", "predicate": "band:1", "flight": 3},

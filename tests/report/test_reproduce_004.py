@@ -1,0 +1,75 @@
+"""Figures of paper 004: a small ring measured for real, and rules that fail where they should."""
+
+import copy
+
+import pytest
+
+from streamjoin.report.reproduce import multiway, paper_004_figure_7, paper_004_stash
+from streamjoin.report.reproduce.entry import Settings
+from streamjoin.report.reproduce.registry import ENTRIES
+from streamjoin.sim.model import DesignError
+from tests.report.multiway_sample import SAMPLES, ring_sample, stash_sample
+
+
+def doctored(data, within, change, **where):
+    """The same data, but for some points."""
+    data = copy.deepcopy(data)
+    for point in data[within]:
+        if all(point[name] == value for name, value in where.items()):
+            change(point)
+    return data
+
+
+def slower(times):
+    def change(point):
+        point["steady"] /= times
+
+    return change
+
+
+def test_figure_7_measured_with_three_streams():
+    data = paper_004_figure_7.measure(Settings(), streams=(3,), window=256, lanes=4)
+    none, low, high = (run["steady"] for run in data["runs"])
+    assert none == pytest.approx(3 * 4 / 256, rel=0.03)
+    assert none > low > 2 * high
+    assert data["runs"][0]["course"][0]["tuples_per_cycle"] > 2 * none
+    assert [run["match_rate"] for run in data["runs"]] == [0, 1e-5 * 64, 1e-4 * 64]
+
+
+def test_what_is_not_exact_is_no_figure(monkeypatch):
+    monkeypatch.setattr("streamjoin.reference.compare.Difference.exact", False)
+    with pytest.raises(DesignError, match="circular gives another result than the reference"):
+        multiway.simulate("circular", {"window": 256, "lanes": 4, "flight": 64}, 0.0, 30)
+
+
+def test_figure_7_wants_growth_with_the_streams_and_busy_stages():
+    judge, data = paper_004_figure_7.judge, ring_sample()
+    assert judge(data).holds
+    assert not judge(doctored(data, "runs", slower(1.06), streams=8, match_rate=0.0)).holds
+    assert not judge(doctored(data, "runs", slower(1.06), match_rate=0.0)).holds
+
+
+def test_figure_7_wants_a_warm_up():
+    def flat(run):
+        run["course"] = [{**point, "tuples_per_cycle": run["steady"]} for point in run["course"]]
+
+    assert not paper_004_figure_7.judge(doctored(ring_sample(), "runs", flat, streams=5)).holds
+
+
+def test_figure_7_wants_little_of_a_low_and_much_of_a_high_match_probability():
+    judge, data = paper_004_figure_7.judge, ring_sample()
+    assert not judge(doctored(data, "runs", slower(1.3), match_rate=1e-5, streams=3)).holds
+    assert not judge(doctored(data, "runs", slower(1 / 1.5), match_rate=1e-4, streams=3)).holds
+    assert not judge(doctored(data, "runs", slower(1 / 20), match_rate=1e-4, streams=8)).holds
+
+
+def test_the_stash_has_to_gain_where_it_covers_what_lives():
+    judge, data = paper_004_stash.judge, stash_sample()
+    assert judge(data).holds
+    assert paper_004_stash.covered(data, paper_004_stash.COVERING) == [0.02, 0.05, 0.1, 0.25]
+    assert not judge(doctored(data, "points", slower(1.2), design=paper_004_stash.COVERING)).holds
+    assert "a stash never pays" in str(judge(doctored(data, "points", slower(1 / 9), design=paper_004_stash.RING)))
+
+
+def test_samples_are_of_all_entries():
+    assert list(SAMPLES) == [name for name in ENTRIES if name.startswith("004-")]
