@@ -48,8 +48,9 @@ def _compare(llat: Llat, rows: np.ndarray, lists: np.ndarray, low, high) -> Iter
     for begin in range(0, len(rows), step):
         block = slice(begin, begin + step)
         # Within [low, high] is one comparison of unsigned numbers: what is below low wraps round.
-        distance = (keys[entries[block]] - low[block]).view(np.uint64)
-        at, place = np.divmod(np.flatnonzero(distance <= width[block]), capacity)
+        distance = keys[entries[block]]
+        distance -= low[block]
+        at, place = np.divmod(np.flatnonzero(distance.view(np.uint64) <= width[block]), capacity)
         yield Pairs(rows[block][at], llat.ids[entries[block][at] * capacity + place])
 
 

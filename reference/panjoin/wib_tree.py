@@ -90,13 +90,13 @@ class WibTree(Subwindow):
 def cuts(keys: np.ndarray, begin: np.ndarray, end: np.ndarray, least: int) -> np.ndarray:
     """Where to cut stretches [begin, end) of ascending keys.
 
-    Between two different keys, near to where parts of one and a half times ``least`` would end, and such that no
-    part is smaller than ``least``.
+    Between two different keys, near to where parts of a quarter more than ``least`` would end, and such that no part
+    is smaller than ``least``.
     """
     places = [np.empty(0, np.int64)]
     between = np.flatnonzero(keys[1:] != keys[:-1]) + 1
     size = end - begin
-    parts = np.maximum(2, 2 * size // (3 * least)) if len(between) else np.ones_like(size)
+    parts = np.maximum(2, 4 * size // (5 * least)) if len(between) else np.ones_like(size)
     previous = begin.copy()
     for number in range(1, int(parts.max(initial=1))):
         (owner,) = np.nonzero(number < parts)

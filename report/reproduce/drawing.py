@@ -16,10 +16,10 @@ def claim_band(axes: Axes, low: float, high: float, words: str) -> None:
     _words(axes, low, words)
 
 
-def claim_line(axes: Axes, y: float, words: str) -> None:
-    """A line across the plot, its words below it."""
+def claim_line(axes: Axes, y: float, words: str, *, above: bool = False) -> None:
+    """A line across the plot, its words below it or above."""
     axes.axhline(y, color=CLAIM, linewidth=1.6, linestyle=(0, (1, 1.2)), zorder=1)
-    _words(axes, y, words)
+    _words(axes, y, words, 5 if above else -14)
 
 
 def claim_curve(axes: Axes, x: Sequence[float], y: Sequence[float], words: str) -> None:
@@ -38,12 +38,12 @@ def claim_curve(axes: Axes, x: Sequence[float], y: Sequence[float], words: str) 
     )
 
 
-def _words(axes: Axes, y: float, words: str) -> None:
+def _words(axes: Axes, y: float, words: str, higher: float = -14) -> None:
     axes.annotate(
         words,
         (0.015, y),
         xycoords=axes.get_yaxis_transform(),
-        xytext=(0, -14),
+        xytext=(0, higher),
         textcoords="offset points",
         fontsize=8.5,
         color=style.MUTED,

@@ -15,6 +15,13 @@ from streamjoin.report.reproduce import (
     paper_002_figure_18,
     paper_002_figure_21,
     paper_002_table_2,
+    paper_003_figure_5,
+    paper_003_figure_10f,
+    paper_003_figure_11f,
+    paper_003_figure_12a,
+    paper_003_figure_12d,
+    paper_003_figure_13a,
+    paper_003_figure_13b,
 )
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
@@ -34,6 +41,13 @@ ENTRIES: dict[str, Entry] = {
         paper_002_figure_18,
         paper_002_figure_21,
         paper_002_table_2,
+        paper_003_figure_5,
+        paper_003_figure_10f,
+        paper_003_figure_11f,
+        paper_003_figure_12a,
+        paper_003_figure_12d,
+        paper_003_figure_13a,
+        paper_003_figure_13b,
     )
 }
 

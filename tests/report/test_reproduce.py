@@ -23,7 +23,7 @@ from streamjoin.report.reproduce.registry import ENTRIES, choose
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER
 from streamjoin.sim.files import InputError
 from streamjoin.synth.errors import TooLargeError
-from tests.report.chains_sample import SAMPLES
+from tests.report import chains_sample, subwindows_sample
 
 CORES, RATES = 8, (0, 0.1, 1.0)
 
@@ -202,7 +202,7 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
         "001-figure-11": area(1300),
         "001-figure-12": rates,
         "001-figure-13": rates,
-        **{name: sample() for name, sample in SAMPLES.items()},
+        **{name: sample() for name, sample in (chains_sample.SAMPLES | subwindows_sample.SAMPLES).items()},
     }
     assert list(samples) == list(ENTRIES)
     origin = {

@@ -163,7 +163,7 @@ def test_cuts_leave_parts_large_enough(keys, least, data):
         inside = np.sort(place[(begin < place) & (place < end)])
         if len(inside):
             assert (np.diff([begin, *inside, end]) >= least).all()
-        elif 2 * least <= end - begin < 4 * least:
+        elif 2 * least <= end - begin < 3 * least:
             # Two parts, and nothing wrong with the middle but that a key lies across it.
             middle = begin + (end - begin) // 2
             assert keys[middle - 1] == keys[middle]
