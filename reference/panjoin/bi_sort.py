@@ -28,7 +28,7 @@ class BiSort(Subwindow):
         self.partitions = check_partitions(partitions)
         if buffer < 1:
             raise ValueError(f"a buffer of {buffer} tuples takes nothing: give it room for at least 1")
-        self.patience = buffer
+        self.buffer_room = buffer
         self.buffer = UnsortedBuffer()
         self._halves = [np.empty((2, room), np.int64) for _ in range(2)]
         self._tuples = self._halves[0]
@@ -50,10 +50,10 @@ class BiSort(Subwindow):
         return self._tuples[1]
 
     def _take(self, keys: np.ndarray, ids: np.ndarray) -> None:
-        if len(keys) > self.patience:
+        if len(keys) > self.buffer_room:
             self._merge(keys, ids)
             return
-        if len(self.buffer) + len(keys) > self.patience:
+        if len(self.buffer) + len(keys) > self.buffer_room:
             self._merge(*self.buffer.in_order())
             self.buffer.clear()
         self.buffer.add(keys, ids)

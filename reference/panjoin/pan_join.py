@@ -146,7 +146,7 @@ class PanJoin:
         if self.windows.span is not None:
             kept &= np.abs(logs[0].at("time", r) - logs[1].at("time", s)) < self.windows.span
         r, s = r[kept], s[kept]
-        # Key ranges say where matches may be; a second key, and the very last key of all, they do not decide.
+        # Key ranges say where matches may be; the predicate may ask for more, such as a second key.
         tuples = (
             SimpleNamespace(key=log.at("key", ids), key2=log.at("key2", ids))
             for log, ids in zip(logs, (r, s), strict=True)

@@ -8,13 +8,15 @@ import numpy as np
 from ..key_bounds import LAST, key_bounds
 from ..predicates import Predicate
 
+LAST_KEY = LAST - 1  # so that there is a bound beyond all keys
+
 
 class Probe(NamedTuple):
-    """Bands of keys, both ends included: bands × probes. Along the probes neither end ever goes back.
+    """Bands of keys, both ends included: bands × probes.
 
     Parameters
     ----------
-    low, high : the ends: low from 0 up, high at most the last key, 2**63 - 2
+    low, high : the ends: low from 0 up, high at most the last key
     negated : a match lies in none of the bands, instead of in one: two half-open bands are one that is left out
     """
 
@@ -24,7 +26,7 @@ class Probe(NamedTuple):
 
     @classmethod
     def of(cls, keys: np.ndarray, predicate: Predicate, keys_are_r: bool) -> "Probe":
-        """What ascending keys of one stream are looking for in the other.
+        """What tuples of one stream are looking for in the other; fastest if their keys ascend.
 
         ValueError if the predicate does not tell where matches are.
         """
@@ -38,7 +40,7 @@ class Probe(NamedTuple):
         if negated:
             ranges = tuple((before[1] + 1, after[0] - 1) for before, after in pairwise(ranges))
         low, high = (np.stack(ends) for ends in zip(*key_bounds(keys, ranges, keys_are_r), strict=True))
-        return cls(np.maximum(low, 0), np.minimum(high, LAST - 1), negated)
+        return cls(np.maximum(low, 0), np.minimum(high, LAST_KEY), negated)
 
     @property
     def width(self) -> int:
@@ -51,5 +53,5 @@ class Probe(NamedTuple):
             return list(zip(self.low, self.high, strict=True))
         first = np.zeros_like(self.low[:1])
         low = np.concatenate([first, np.maximum(self.high + 1, 0)])
-        high = np.concatenate([self.low - 1, first + LAST - 1])
+        high = np.concatenate([self.low - 1, first + LAST_KEY])
         return list(zip(low, high, strict=True))

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from .answers import Answer
-from .probe import Probe
+from .probe import LAST_KEY, Probe
 
 
 class Subwindow(ABC):
@@ -33,14 +33,19 @@ class Subwindow(ABC):
         self.insert_batch(np.array([key], np.int64), np.array([tuple_id], np.int64))
 
     def insert_batch(self, keys: np.ndarray, ids: np.ndarray) -> None:
-        """Take a batch in ascending order of keys; ValueError, and nothing is taken, if there is no room for it."""
+        """Take a batch in ascending order of keys; ValueError, and nothing is taken, if it has another or no room."""
         if self._held + len(keys) > self.room:
             raise ValueError(
                 f"{self._held} + {len(keys)} tuples are too many for a subwindow of {self.room}: begin a new one"
             )
+        if len(keys) == 0:
+            return
+        if np.any(keys[1:] < keys[:-1]):
+            raise ValueError("the keys of a batch go back: sort it by key")
+        if keys[0] < 0 or keys[-1] > LAST_KEY:
+            raise ValueError(f"a batch has keys from {keys[0]} to {keys[-1]}: give keys from 0 to 2**63 - 2")
         self._held += len(keys)
-        if len(keys):
-            self._take(keys, ids)
+        self._take(keys, ids)
 
     def expire(self) -> None:
         """Forget all tuples; the memory is ready for the next ones."""

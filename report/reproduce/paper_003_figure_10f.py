@@ -128,7 +128,7 @@ def chart(data: dict) -> Chart:
                     sizes = {"linewidth": look.width, "marker": look.mark, "markersize": look.size}
                     axes.plot(range(len(values)), values, color=look.colour, zorder=3, **sizes)
             title = f"{brief(partitions)} partitions of {data['subwindow'] // partitions} tuples"
-            style.dress(axes, title=title, x="Adjustments", y="Imbalance: mean distance from an even share")
+            style.dress(axes, title=title, x="Adjustments", y="Imbalance")
             style.upward(axes, [value for each in data["courses"] for value in each["imbalance"]], wide=True)
             axes.axvspan(ALLOWED, ADJUSTMENTS + 0.3, color=style.GRID, zorder=0)
             axes.set_xlim(-0.3, ADJUSTMENTS + 0.3)

@@ -22,6 +22,7 @@ from streamjoin.report.reproduce import (
     paper_003_figure_12d,
     paper_003_figure_13a,
     paper_003_figure_13b,
+    paper_003_figure_15a,
 )
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
@@ -48,6 +49,7 @@ ENTRIES: dict[str, Entry] = {
         paper_003_figure_12d,
         paper_003_figure_13a,
         paper_003_figure_13b,
+        paper_003_figure_15a,
     )
 }
 

@@ -100,6 +100,11 @@ def searching_sample():
     )
 
 
+def joining_sample():
+    rates = {"rap": (5e5, 6e5), "wib": (4e5, 5e5), "bi": (3e5, 7e5)}
+    return {**comparison("batch", (K, 64 * K), **rates), "window": M, "results": 1000}
+
+
 SAMPLES = {
     "003-figure-5": table_sample,
     "003-figure-10f": splitters_sample,
@@ -108,4 +113,5 @@ SAMPLES = {
     "003-figure-12d": probing_sample,
     "003-figure-13a": taking_sample,
     "003-figure-13b": searching_sample,
+    "003-figure-15a": joining_sample,
 }

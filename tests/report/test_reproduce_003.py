@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from streamjoin.reference.panjoin.llat import Llat
+from streamjoin.reference.panjoin.pan_join import PanJoin
 from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.report.reproduce import (
@@ -16,6 +17,7 @@ from streamjoin.report.reproduce import (
     paper_003_figure_12d,
     paper_003_figure_13a,
     paper_003_figure_13b,
+    paper_003_figure_15a,
     subwindows,
 )
 from streamjoin.report.reproduce.entry import Settings
@@ -167,6 +169,24 @@ def test_figure_13b_wants_all_of_its_factors():
     assert not judge(doctored(data, {"rate": 1.5e6}, variant=BI_SORT, matches=512)).holds
     assert not judge(doctored(data, {"rate": 0.7e6}, variant=WIB_TREE, matches=512)).holds
     assert not judge(doctored(data, {"rate": 0.9e6}, variant=BI_SORT, matches=16384)).holds
+
+
+def test_figure_15a_measured_small():
+    data = paper_003_figure_15a.measure(QUIET, window=1 << 12, batches=(1 << 8, 1 << 10))
+    assert data["results"] == pytest.approx(5 << 12, rel=0.2)
+    assert len(data["points"]) == 6
+
+
+def test_figure_15a_measures_nothing_that_is_not_exact(monkeypatch):
+    monkeypatch.setattr(PanJoin, "drain", lambda _: np.empty((0, 2), np.int64))
+    with pytest.raises(DesignError, match=r"PanJoin with RaP-Table differs from the reference: \d+ missing"):
+        paper_003_figure_15a.measure(QUIET, window=1 << 10, batches=(300,))
+
+
+def test_figure_15a_wants_bi_sort_ahead_and_larger_batches_faster():
+    judge, data = paper_003_figure_15a.judge, SAMPLES["003-figure-15a"]()
+    assert not judge(doctored(data, {"rate": 7.1e5}, variant=RAP_TABLE, batch=64 * K)).holds
+    assert not judge(doctored(data, {"rate": 7.1e5}, variant=BI_SORT, batch=K)).holds
 
 
 @pytest.mark.parametrize("name", contestants(1, 1))

@@ -145,6 +145,32 @@ def test_small_batches_wait_in_the_buffer():
     assert subwindow.index.tolist() == subwindow.keys[::4].tolist()
 
 
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ([3, 2], "the keys of a batch go back: sort it by key"),
+        ([-1, 2], r"a batch has keys from -1 to 2: give keys from 0 to 2\*\*63 - 2"),
+        ([0, 2**63 - 1], r"a batch has keys from 0 to 9223372036854775807: give keys from 0 to 2\*\*63 - 2"),
+    ],
+)
+def test_wrong_batches(keys, sentence):
+    subwindow = BiSort(10)
+    with pytest.raises(ValueError, match=sentence):
+        subwindow.insert_batch(np.array(keys), np.arange(2))
+    assert len(subwindow) == 0
+
+
+@pytest.mark.parametrize("kind", [BiSort, RapTable, WibTree])
+def test_keys_at_the_ends_of_63_bits(kind):
+    subwindow = kind(6, 3)
+    last = 2**63 - 2
+    keys = fill(subwindow, [[0, 1, 5, last - 1, last, last]])
+    for spec in ("equi", "ne", "lt", "ge", "band:1", f"band:{2**70}", f"bands:{-last}..-5,{last}..{last}"):
+        predicate, probes = parse_predicate(spec), np.array([0, last - 1, last])
+        for probes_are_r in (True, False):
+            assert found(subwindow, probes, predicate, probes_are_r) == expected(keys, probes, predicate, probes_are_r)
+
+
 def test_a_predicate_without_ranges_is_refused():
     with pytest.raises(ValueError, match="predicate 'own' has no key ranges to search for: use equi, band, "):
         Probe.of(np.arange(3), Predicate("own", lambda r, s: r.key == s.key), True)
