@@ -24,7 +24,7 @@ def scan(llat: Llat, lists: np.ndarray, bounds: np.ndarray, probe: Probe) -> Ans
     lists : the lists of the partitions, in the order of their keys
     bounds : the last key of each partition but the last, ascending, repeated where a partition can hold none
     """
-    found = [Pairs(np.empty(0, np.int64), np.empty(0, np.int64))]
+    found: list[Pairs] = []
     for low, high in probe.bands():
         (rows,) = np.nonzero(low <= high)
         # A bound beyond all splitters lies in the last partition.
@@ -34,7 +34,7 @@ def scan(llat: Llat, lists: np.ndarray, bounds: np.ndarray, probe: Probe) -> Ans
         found += _compare(llat, rows[apart], lists[last[apart]], low, high)
         for at, partition in expand(np.minimum(first + 1, last), last):
             found += _copy(llat, rows[at], lists[partition])
-    return Answer((Pairs(*map(np.concatenate, zip(*found, strict=True))),))
+    return Answer(tuple(found))
 
 
 def _compare(llat: Llat, rows: np.ndarray, lists: np.ndarray, low, high) -> Iterator[Pairs]:

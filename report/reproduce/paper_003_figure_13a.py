@@ -70,7 +70,7 @@ def chart(data: dict) -> Chart:
 
     def draw(axes, _):
         rates = [point["rate"] for point in data["points"]]
-        draw_rates(axes, found, looks, title="", x="Tuples in a batch", rates=rates)
+        draw_rates(axes, found, looks, x="Tuples in a batch", rates=rates)
         axes.axvspan(CROSSING, max(found[BI_SORT]), color=style.GRID, zorder=0)
         axes.annotate(
             "paper: here BI-Sort is\nfaster than the other two",

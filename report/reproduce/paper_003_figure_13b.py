@@ -26,7 +26,7 @@ from streamjoin.report.reproduce.subwindows import (
 SUBWINDOW, PARTITIONS, BATCH = 1 << 23, 1 << 16, 1 << 15
 MATCHES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 #: Matches that are copied at a time; a batch is cut where there would be more.
-COPIES, COPYING = 1 << 24, (RAP_TABLE, WIB_TREE)
+COPIES, COPYING = 1 << 22, (RAP_TABLE, WIB_TREE)
 #: What the paper finds below a thousand matches: BI-Sort over RaP-Table, RaP-Table over WiB+-Tree; and with many.
 FEW, OVER_RAP, OVER_WIB, MANY = 1024, 1.6, 1.7, 100
 
@@ -38,7 +38,7 @@ def measure(
     partitions: int = PARTITIONS,
     batch: int = BATCH,
     matches: tuple[int, ...] = MATCHES,
-    turns: int = 3,
+    turns: int = 5,
 ) -> dict:
     """Probes a second of a band that is more and more often met, into full subwindows."""
     rng = np.random.default_rng(0)
@@ -111,7 +111,7 @@ def chart(data: dict) -> Chart:
 
     def draw(axes, _):
         rates = [point["rate"] for point in data["points"]]
-        draw_rates(axes, found, looks, title="", x="Matches a probe", rates=rates)
+        draw_rates(axes, found, looks, x="Matches a probe", rates=rates, of="probes")
         many = {count: rate for count, rate in found[RAP_TABLE].items() if count > FEW}
         axes.plot(list(many), [MANY * rate / 1e6 for rate in many.values()], color=style.FAINT, linewidth=5, zorder=1)
         axes.annotate(
@@ -140,7 +140,7 @@ ENTRY = Entry(
     ),
     differs=(
         "NumPy on one thread for all; the paper probes with eight. A batch is cut where it would make RaP-Table and "
-        "WiB+-Tree copy more than 16 M matches. The sorted array is numpy.searchsorted; the container, asked where "
+        "WiB+-Tree copy more than 4 M matches. The sorted array is numpy.searchsorted; the container, asked where "
         "matches begin and end, is the SortedList of sortedcontainers. Neither is in the paper, and like BI-Sort "
         "neither copies anything."
     ),

@@ -94,7 +94,7 @@ def chart(data: dict) -> Chart:
 
     def draw(axes, _):
         rates = [point["rate"] for point in data["points"]]
-        draw_rates(axes, found, looks, title="", x="Tuples in a batch", rates=rates)
+        draw_rates(axes, found, looks, x="Tuples in a batch", rates=rates)
         axes.annotate(
             "paper: BI-Sort is the fastest,\nand larger batches are faster",
             (0.97, 0.05),

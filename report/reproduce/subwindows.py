@@ -147,13 +147,22 @@ def series_of(points: list[dict], line: str = "variant", along: str = "batch") -
     return found
 
 
-def draw_rates(axes: Axes, lines: dict[str, dict], looks: dict[str, Look], *, title: str, x: str, rates: list) -> None:
+def draw_rates(
+    axes: Axes,
+    lines: dict[str, dict],
+    looks: dict[str, Look],
+    *,
+    x: str,
+    rates: list,
+    title: str = "",
+    of: str = "tuples",
+) -> None:
     """A line for each name through its rates, both axes logarithmic; ``rates`` are all that should fit in."""
     for name, line in lines.items():
         look = looks[name]
         sizes = {"linewidth": look.width, "marker": look.mark, "markersize": look.size}
         axes.plot(list(line), [rate / 1e6 for rate in line.values()], color=look.colour, zorder=3, **sizes)
-    style.dress(axes, title=title, x=x, y="Million tuples a second")
+    style.dress(axes, title=title, x=x, y=f"Million {of} a second")
     ticks = sorted({at for line in lines.values() for at in line})
     axes.set_xscale("log", base=2)
     axes.set_xticks(ticks, [brief(tick) for tick in ticks])
