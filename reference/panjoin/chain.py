@@ -76,9 +76,10 @@ class Chain:
             newest = self._links[-1]
             on_time = times >= newest.since
             room = newest.subwindow.room - len(newest.subwindow)
-            # As many of those on time as there is room for, by arrival, and all that came late in between.
-            beyond = np.sort(ids[on_time])[room : room + 1]
-            now = ids < beyond[0] if len(beyond) else np.ones(len(ids), bool)
+            now = np.ones(len(ids), bool)
+            if np.count_nonzero(on_time) > room:
+                # As many of those on time as there is room for, by arrival, and all that came late in between.
+                now = ids < np.partition(ids[on_time], room)[room]
             self._put_aside(*(column[now & ~on_time] for column in (keys, ids, times)))
             taken = now & on_time
             if taken.any():

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..key_bounds import LAST
+
 
 class Collector:
     """Says when which of two streams is to be processed.
@@ -53,7 +55,7 @@ class Collector:
         if self.patience is None or not (self._waiting[number] or len(rows)):
             return by_count
         since = self._since[number] if self._waiting[number] else int(clock[rows[0]])
-        by_time = int(np.searchsorted(clock, since + self.patience))
+        by_time = int(np.searchsorted(clock, min(since + self.patience, LAST)))
         return min(by_count, by_time if by_time < len(clock) else never)
 
     def _collect(self, number: int, rows: np.ndarray, clock: np.ndarray, end: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Hypothesis strategies for the structures of a subwindow."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from streamjoin.reference.panjoin.bi_sort import BiSort
@@ -8,6 +9,11 @@ from streamjoin.reference.panjoin.wib_tree import WibTree
 
 SIGMAS = st.sampled_from((1, 1.1, 1.25, 3))
 PARTITIONS = st.integers(1, 12)
+
+
+def at_least(examples):
+    """So many cases, and more where the profile wants more."""
+    return settings(max_examples=max(examples, settings().max_examples))
 
 
 def subwindows(kind, rooms):

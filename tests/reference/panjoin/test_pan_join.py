@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamjoin.reference.arrivals import Arrivals, Windows
@@ -17,6 +17,7 @@ from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from streamjoin.reference.vectorised import window_join_array
 from tests import strategies
+from tests.reference.panjoin.structures import at_least
 
 EQUI = parse_predicate("equi")
 BATCH = st.sampled_from((1, 2, 3, 7, 20, 1000))
@@ -43,7 +44,7 @@ def run(join, arrivals, cuts=()):
 
 @pytest.mark.parametrize("timed", [False, True])
 @pytest.mark.parametrize("kind", [BiSort, RapTable, WibTree])
-@settings(max_examples=150)
+@at_least(150)
 @given(data=st.data(), batch=BATCH, predicate=strategies.predicates(two_keys=True))
 def test_exact(kind, timed, data, batch, predicate):
     keys = data.draw(st.sampled_from((strategies.KEYS, (0,), (2**32 - 1,), tuple(range(9)))))
@@ -57,7 +58,7 @@ def test_exact(kind, timed, data, batch, predicate):
 
 
 @pytest.mark.parametrize("kind", [BiSort, RapTable, WibTree])
-@settings(max_examples=100)
+@at_least(100)
 @given(data=st.data(), batch=BATCH, span=st.integers(1, 25), lateness=st.integers(0, 30))
 def test_exact_out_of_order(kind, data, batch, span, lateness):
     """Times within the span of each other, but for what comes later than allowed."""

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streamjoin.reference import key_bounds
@@ -17,7 +17,7 @@ from streamjoin.reference.panjoin.rap_table import RapTable
 from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from tests import strategies
-from tests.reference.panjoin.structures import subwindows
+from tests.reference.panjoin.structures import at_least, subwindows
 
 KEYS = st.sampled_from(strategies.KEYS) | st.integers(0, 30)
 BATCHES = st.lists(st.lists(KEYS, max_size=20), max_size=8)
@@ -58,7 +58,7 @@ def _sizes(request, monkeypatch):
 @pytest.mark.usefixtures("_sizes")
 @pytest.mark.parametrize("kind", [BiSort, RapTable, WibTree])
 def test_every_match_once(kind):
-    @settings(max_examples=100)
+    @at_least(100)
     @given(st.data(), BATCHES, st.lists(KEYS, max_size=12), strategies.predicates(), st.booleans())
     def check(data, batches, probes, predicate, probes_are_r):
         size = sum(map(len, batches))
