@@ -73,8 +73,8 @@ class LaneBank(Part):
                 write.addr.eq(self.place.row),
                 write.data.eq(self.item),
                 write.en.eq(self.store & (self.place.lane == lane)),
-                # A row's worth begins in one row and goes on in the next.
-                read.addr.eq(Mux(lane < row.lane, next_row, row.row)),
+                # A row's worth begins in one row and goes on in the next, though never in the last lane.
+                read.addr.eq(Mux(lane < row.lane, next_row, row.row) if lane < lanes - 1 else row.row),
             ]
             m.d.sync += resting.eq(read.data)
         # As many ones as the rest has tuples, turned to where it begins.

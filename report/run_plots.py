@@ -23,7 +23,8 @@ def match_rate_chart(sweep: Rows) -> Chart | None:
     for row in _once(sweep.rows):
         if len(_rated(row)) > 1:
             p = row["parameters"]
-            groups.setdefault((p["window_r"], p["window_s"], p["span"] or 0, p["predicate"]), []).append(row)
+            windows = tuple(size for name, size in p.items() if name.startswith("window_") and size is not None)
+            groups.setdefault((windows, p["span"] or 0, p["predicate"]), []).append(row)
     if not groups:
         return None
     chosen = _spread(sorted(groups), _MOST_PANELS)
@@ -39,8 +40,9 @@ def match_rate_chart(sweep: Rows) -> Chart | None:
     return Chart("match-rate", "Throughput against match rate", words, panels, legend)
 
 
-def _title(window_r: int, window_s: int, span: int, predicate: str, several: bool) -> str:
-    title = f"windows of {window_r}" + (f" and {window_s}" if window_s != window_r else "")
+def _title(windows: tuple[int, ...], span: int, predicate: str, several: bool) -> str:
+    different = windows if len(set(windows)) > 1 else windows[:1]
+    title = "windows of " + " and ".join(map(str, different))
     return title + (f", span {span}" if span else "") + (f", {predicate}" if several else "")
 
 

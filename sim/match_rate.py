@@ -46,6 +46,7 @@ def measure(
     points = []
     for rate in match_rates:
         workload = Workload(
+            streams=len(simulator.parameters.streams),
             seed=seed,
             match_rate=rate,
             arrivals=arrivals,

@@ -68,7 +68,11 @@ def switching_activity(
     library = build_library(flat, waves="saif")
     registers = register_bits(flat)
     workload = Workload(
-        seed=seed, match_rate=match_rate, predicate=parameters.predicate, key_width=parameters.key_width
+        streams=len(parameters.streams),
+        seed=seed,
+        match_rate=match_rate,
+        predicate=parameters.predicate,
+        key_width=parameters.key_width,
     )
     start = 2 * sum(parameters.windows)
     counts = []

@@ -12,7 +12,9 @@ from streamjoin.sim.verilog import Verilog, generate
 
 TOOLS = {"verilator", "yosys", *(["icarus"] if shutil.which("iverilog") else [])}
 CLEAN = {tool: [] for tool in TOOLS}
+#: For designs of two streams, and of more.
 SMALL = {"window_r": 7, "window_s": 10}
+SMALL_MULTIWAY = {"window_s1": 7, "window_s2": 10, "window_s3": 4, "flight": 5}
 VARIANTS = {
     "nested-loop": [{"storage": storage} for storage in ("registers", "memory")],
     "handshake": [
@@ -22,6 +24,8 @@ VARIANTS = {
     "handshake-async": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
     "llhj": [{"cores": 3}, {"cores": 3, "lanes": 2, "comparators": "apart"}],
     "bisort": [{"batch": 1, "subwindow": 2, "partitions": 1}, {"batch": 5, "mergers": 4, "bandwidth": 9}],
+    "circular": [{}, {"streams": 4, "lanes": 3}],
+    "stashed": [{"stash": 0}, {"stash": 9, "lanes": 3}],
 }
 #: Each has operators, ports or registers that no other has.
 EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]
@@ -31,7 +35,8 @@ EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]
 @pytest.mark.parametrize(("name", "given"), [(name, given) for name in VARIANTS for given in VARIANTS[name]], ids=str)
 def test_designs(name, given, extra):
     design = DESIGNS[name]
-    assert lint(design_verilog(design, design.parameters.parse({**SMALL, **given, **extra}))) == CLEAN
+    small = SMALL if set(SMALL) <= set(design.parameters.names()) else SMALL_MULTIWAY
+    assert lint(design_verilog(design, design.parameters.parse({**small, **given, **extra}))) == CLEAN
 
 
 def test_every_design_is_among_the_variants():
@@ -42,8 +47,7 @@ def test_every_design_is_among_the_variants():
 def test_presets_in_small(name, preset):
     design = DESIGNS[name]
     given = {**design.presets[preset], "window": 8}
-    if "cores" in given:
-        given["cores"] = 4
+    given |= {name: 4 for name in ("cores", "lanes") if name in given}
     assert lint(design_verilog(design, design.parameters.parse(given), axi=True)) == CLEAN
 
 
