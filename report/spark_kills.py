@@ -44,7 +44,7 @@ def kills(_: Path, count: int = 10) -> Iterator[Figure]:
         with _start(place) as process:
             ended = process.wait() == 0
         yield Figure("kills", len(reached), "", f">= {count}")
-        yield Figure("kills that cost a run its progress or came before any", len(reached) - len(set(reached)), "")
+        yield Figure("kills before a run had finished a micro-batch", len(reached) - len(set(reached)), "")
         yield Figure("micro-batches in all", _last(commits) + 1, "")
         yield Figure("the last run came to its end", float(ended), "", ">= 1")
         yield from _compared(Path(place, "output"))

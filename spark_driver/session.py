@@ -77,7 +77,8 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
         conf.setMaster(_with_retries(master))
         settings = _SETTINGS | (_loopback() if master.startswith("local") else {}) | settings
         settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
+            os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     for name, value in settings.items():
         conf.set(name, value)
     gateway = SparkContext._gateway  # Java outlives its sessions
