@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench bench-bisort soak sweep reproduce clean
+.PHONY: setup demo test lint bench bench-bisort bench-bisort-large soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -29,6 +29,9 @@ bench: setup
 
 bench-bisort: setup
 	$(BIN)/python -m streamjoin.report.bisort_benchmark $(ARGS)
+
+bench-bisort-large: setup
+	$(BIN)/python -m streamjoin.report.large_subwindow $(ARGS)
 
 # The records under docs/results: the clock must not fall as cores are added. Hours, unless they are in the cache.
 sweep: setup
