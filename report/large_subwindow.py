@@ -61,7 +61,8 @@ def main() -> int:
         print(f"  {figure}")
     folder = RECORDS if arguments.record else Path("build", "bench")
     folder.mkdir(parents=True, exist_ok=True)
-    write_figures({"A subwindow of 8 M tuples": figures}, folder, "bisort-large", "make bench-bisort-large")
+    command = "make bench-bisort-large" + (f' ARGS="--fill {arguments.fill}"' if arguments.fill != SUBWINDOW else "")
+    write_figures({"A subwindow of 8 M tuples": figures}, folder, "bisort-large", command)
     return 0 if all(figure.holds for figure in figures) else 1
 
 
