@@ -24,6 +24,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# ARGS="--suite low-latency", bisort or bisort-large: what these are held to; --record keeps it under docs/results.
 bench: setup
 	$(BIN)/python -m streamjoin.report.benchmark $(ARGS)
 

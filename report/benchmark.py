@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from amaranth.sim import Simulator as AmaranthSimulator
 from tqdm import tqdm
 
 from streamjoin.hdl.registry import find
-from streamjoin.report import low_latency_bench
+from streamjoin.report import bisort_bench, large_subwindow_bench, low_latency_bench
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.match_rate import draw_throughput
 from streamjoin.report.reproduce.throughput import BASELINE, PAPER, STREAMING, measure_series, simulators
@@ -128,7 +128,7 @@ def paper_001(folder: Path) -> Iterator[Figure]:
     yield Figure("sequential scan, segments of 8: cycles a pair, at least", float(cycles.min()), "cycles", ">= 21")
 
 
-Sections = dict[str, Callable[[Path], Iterator[Figure]]]
+Sections = dict[str, Callable[[Path], Iterable[Figure]]]
 
 SUITES: dict[str, Sections] = {
     "foundation": {
@@ -139,6 +139,8 @@ SUITES: dict[str, Sections] = {
         "Paper 001, figures 12 and 13": paper_001,
     },
     "low-latency": low_latency_bench.SECTIONS,
+    "bisort": bisort_bench.SECTIONS,
+    "bisort-large": large_subwindow_bench.SECTIONS,
 }
 
 
@@ -205,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--record", action="store_true", help="keep the figures under docs/results")
     parser.add_argument("--suite", choices=SUITES, default="foundation", help="which figures (default: %(default)s)")
-    parser.add_argument("--only", metavar="SECTION", help="one section, by a part of its title; nothing is written")
+    parser.add_argument("--only", metavar="SECTION", help="one section, by a part of its title")
     arguments = parser.parse_args()
     folder = RECORDS if arguments.record else Path("build", "bench")
     folder.mkdir(parents=True, exist_ok=True)
@@ -220,8 +222,8 @@ def main() -> int:
         for figure in run(folder):
             measured[title].append(figure)
             tqdm.write(f"  {figure}")
-    if arguments.only is None:
-        write_figures(measured, folder, arguments.suite, f'make bench ARGS="--suite {arguments.suite}"')
+    words = f"--suite {arguments.suite}" + (f" --only '{arguments.only}'" if arguments.only else "")
+    write_figures(measured, folder, arguments.suite, f'make bench ARGS="{words}"')
     missed = [figure for figures in measured.values() for figure in figures if not figure.holds]
     print(f"\n{len(missed)} goals missed" if missed else "\nall goals hold")
     return 1 if missed else 0

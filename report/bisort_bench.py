@@ -1,26 +1,22 @@
-"""``make bench-bisort``: what BI-Sort's mergers and probers are held to, step by step.
+"""What BI-Sort's mergers and probers are held to, step by step.
 
 Records are the results, so that the end of each step is seen, and probing does not depend on the number of pairs. To
 see mergers alone, all tuples are of R; to see probers, R is filled, and then all are of S, whose array is small.
 Figures are of the last steps, when arrays are long.
 """
 
-import argparse
 import dataclasses
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from streamjoin.hdl.bisort import BisortParameters
 from streamjoin.hdl.registry import find
-from streamjoin.report.figures import Figure, write_figures
+from streamjoin.report.figures import Figure
 from streamjoin.sim.model import Model
 from streamjoin.sim.simulate import Simulator
 
-RECORDS = Path("docs", "results")
 SUBWINDOW, BATCH, PARTITIONS = 65_536, 1024, 512
 #: With keys over all 32 bits one of 65,536 tuples is in the band, and 4096 if keys are that much closer.
 BAND, NEAR = 1 << 15, 4096
@@ -93,20 +89,20 @@ def probing_cycles(simulated: Simulator, spread: int = 1) -> tuple[float, float]
     return float(np.mean([step.cycles for step in found[-LAST:]])), float(matches[-LAST:].mean() / BATCH)
 
 
-def mergers() -> Iterator[Figure]:
+def mergers(_: Path) -> Iterator[Figure]:
     for number in (1, 2, 4, 8):
         rate = merged_a_cycle(simulator(mergers=number))
         yield Figure(f"{number} mergers: tuples a cycle and merger", rate / number, "tuples", ">= 0.95")
 
 
-def probers() -> Iterator[Figure]:
+def probers(_: Path) -> Iterator[Figure]:
     for number in (1, 2, 4):
         cycles, _ = probing_cycles(simulator(mergers=8, probers=number))
         # Every partition has bounds in it, so that both scanners of a prober read their share of the whole array.
         yield Figure(f"{number} probers: tuples a cycle and scanner", SUBWINDOW / number / cycles, "tuples", ">= 0.95")
 
 
-def selectivity() -> Iterator[Figure]:
+def selectivity(_: Path) -> Iterator[Figure]:
     simulated = simulator(mergers=8, probers=4)
     (few, one), (many, all_) = (probing_cycles(simulated, spread) for spread in (1, NEAR))
     yield Figure("matches of a tuple, keys far apart", one, "tuples")
@@ -116,7 +112,7 @@ def selectivity() -> Iterator[Figure]:
     yield Figure("change of the cost of probing", 100 * abs(many / few - 1), "%", "<= 10")
 
 
-def external_memory() -> Iterator[Figure]:
+def external_memory(_: Path) -> Iterator[Figure]:
     """Two channels of DDR3-1066 do not allow 8 mergers to be busy all the time."""
     simulated = simulator(mergers=8, probers=4, **DDR3)
     p: BisortParameters = simulated.parameters
@@ -139,29 +135,3 @@ SECTIONS = {
     "Probing against selectivity": selectivity,
     "Two channels of DDR3-1066 at 250 MHz": external_memory,
 }
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="make bench-bisort", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="keep the figures under docs/results")
-    parser.add_argument("--only", choices=[section.__name__ for section in SECTIONS.values()], help="one section")
-    arguments = parser.parse_args()
-    folder = RECORDS if arguments.record else Path("build", "bench")
-    folder.mkdir(parents=True, exist_ok=True)
-    measured: dict[str, list[Figure]] = {}
-    chosen = {title: run for title, run in SECTIONS.items() if arguments.only in (None, run.__name__)}
-    for title, run in tqdm(chosen.items(), unit=" sections", disable=None, leave=False):
-        tqdm.write(f"\n{title}")
-        measured[title] = []
-        for figure in run():
-            measured[title].append(figure)
-            tqdm.write(f"  {figure}")
-    if arguments.only is None:
-        write_figures(measured, folder, "bisort", "make bench-bisort")
-    missed = [figure for figures in measured.values() for figure in figures if not figure.holds]
-    print(f"\n{len(missed)} goals missed" if missed else "\nall goals hold")
-    return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
