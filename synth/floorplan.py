@@ -5,8 +5,8 @@ with nets across half of the device. A few block RAMs in fixed places are enough
 then runs through the rows of block RAM to and fro, as a thread through a cloth, and neighbours stay neighbours.
 
 Where the ends of a chain are neighbours, too, because one driver serves both, the path is a loop: along the first row,
-and back through all the others. With the ends apart the driver is torn between them: 16 cores of low-latency handshake
-join were placed for 130 MHz, limited by the driver alone.
+and back through all the others. With the ends apart the driver is torn between them: with 16 cores of low-latency
+handshake join it is what limits the clock, and in a loop it no longer is.
 """
 
 import math
