@@ -33,7 +33,7 @@ class Oracle:
         self._tuples = _numbered(tuples, windows.streams)
 
     def __enter__(self) -> "Oracle":
-        self._tuples.persist(StorageLevel.MEMORY_AND_DISK)
+        self._tuples.persist(StorageLevel.DISK_ONLY)
         return self
 
     def __exit__(self, *_) -> None:

@@ -11,7 +11,7 @@ from streamjoin.spark_driver.oracle import Oracle
 from streamjoin.spark_driver.segment_task import RowsTask, SegmentTask
 from streamjoin.spark_driver.sources import to_text
 
-_PARTITION = 1 << 18  # tuples
+_PARTITION = 1 << 17  # tuples
 _SHOWN = 3
 
 

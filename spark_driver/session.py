@@ -34,7 +34,7 @@ _SETTINGS = {
     "spark.task.maxFailures": str(_ATTEMPTS),
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.driver.memory": "2g",
+    "spark.driver.memory": "4g",
 }
 
 #: For a Java that only hands out tasks: its best compiler and collector would cost more than they save.
