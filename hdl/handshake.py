@@ -3,9 +3,9 @@
 import dataclasses
 
 from streamjoin.hdl.lock_step import LockStepJoin, drain_step, reaction
-from streamjoin.hdl.merger import LEAST_QUEUE, MERGERS
+from streamjoin.hdl.merger import MERGERS
 from streamjoin.hdl.parallel_core import ParallelCore
-from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.parameters import JoinParameters, ParameterError, check_trees, parameter
 from streamjoin.hdl.segment import SEGMENTS
 from streamjoin.hdl.sequential_core import SequentialCore
 
@@ -46,10 +46,7 @@ class HandshakeParameters(JoinParameters):
                 "scan=parallel sees a whole segment at once, which a memory cannot show: "
                 "take storage=registers, or scan=sequential"
             )
-        if self.merger_queue < LEAST_QUEUE:
-            raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {self.merger_queue}")
-        if self.fan < 2:
-            raise ParameterError(f"fan must be at least 2, not {self.fan}")
+        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def segments(self) -> list[tuple[int, int]]:

@@ -10,9 +10,9 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.control_tree import FanIn, FanOut
 from streamjoin.hdl.face import CONTROL, face
-from streamjoin.hdl.merger import LEAST_QUEUE, MERGERS
+from streamjoin.hdl.merger import MERGERS
 from streamjoin.hdl.merging_tree import MergingTree
-from streamjoin.hdl.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.parameters import JoinParameters, check_trees, parameter
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.reorder import Reorder
 
@@ -34,10 +34,7 @@ class MessageChainParameters(JoinParameters):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.merger_queue < LEAST_QUEUE:
-            raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {self.merger_queue}")
-        if self.fan < 2:
-            raise ParameterError(f"fan must be at least 2, not {self.fan}")
+        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def comparisons_per_cycle(self) -> int:

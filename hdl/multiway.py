@@ -9,9 +9,8 @@ from amaranth.lib.wiring import connect, flipped
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.control_tree import FanIn, FanOut
 from streamjoin.hdl.face import CONTROL, face
-from streamjoin.hdl.merger import LEAST_QUEUE
 from streamjoin.hdl.merging_tree import MergingTree
-from streamjoin.hdl.parameters import CommonParameters, ParameterError, parameter
+from streamjoin.hdl.parameters import CommonParameters, check_trees, parameter
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.turnstile import Turnstile
 
@@ -29,10 +28,7 @@ class MultiwayParameters(CommonParameters):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.merger_queue < LEAST_QUEUE:
-            raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {self.merger_queue}")
-        if self.fan < 2:
-            raise ParameterError(f"fan must be at least 2, not {self.fan}")
+        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def combination(self) -> Combination:

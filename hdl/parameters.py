@@ -1,5 +1,6 @@
 """Parameters of a design: one frozen dataclass that checks itself and can be read from text."""
 
+import abc
 import dataclasses
 import types
 import typing
@@ -7,6 +8,7 @@ import typing
 from amaranth.hdl import Signal
 
 from streamjoin.hdl.admission import ON_FULL
+from streamjoin.hdl.merger import LEAST_QUEUE
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.reference.predicates import Predicate, parse_predicate
 
@@ -23,7 +25,7 @@ class ParameterError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CommonParameters:
+class CommonParameters(abc.ABC):
     """What all designs have in common.
 
     ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`.
@@ -61,9 +63,9 @@ class CommonParameters:
             ) from error
 
     @property
+    @abc.abstractmethod
     def windows(self) -> tuple[int, ...]:
         """Tuples in the window of each stream."""
-        raise NotImplementedError
 
     @property
     def numbered(self) -> bool:
@@ -93,9 +95,9 @@ class CommonParameters:
         )
 
     @property
+    @abc.abstractmethod
     def patience(self) -> int:
         """Cycles that may pass without a tuple taken or a result given, while the output is ready."""
-        raise NotImplementedError
 
     @classmethod
     def parse(cls, given: dict[str, object]) -> typing.Self:
@@ -143,6 +145,14 @@ class JoinParameters(CommonParameters, _TwoWindows):
     @property
     def windows(self) -> tuple[int, ...]:
         return self.window_r, self.window_s
+
+
+def check_trees(*, merger_queue: int, fan: int) -> None:
+    """ParameterError where no merging tree, or no control tree, can be made of these."""
+    if merger_queue < LEAST_QUEUE:
+        raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {merger_queue}")
+    if fan < 2:
+        raise ParameterError(f"fan must be at least 2, not {fan}")
 
 
 def _read(name: str, wanted, value):
