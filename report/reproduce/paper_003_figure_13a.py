@@ -4,7 +4,7 @@ import numpy as np
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.entry import Entry, Settings, Verdict
 from streamjoin.report.reproduce.subwindows import (
     BI_SORT,
     RAP_TABLE,
@@ -13,6 +13,7 @@ from streamjoin.report.reproduce.subwindows import (
     contestants,
     draw_rates,
     insertion_rate,
+    rates_by_batch,
     series_of,
     uniform_keys,
 )
@@ -57,13 +58,6 @@ def judge(data: dict) -> Verdict:
     return Verdict(slowest and min(beyond.values()) > 1, because)
 
 
-def table(data: dict) -> Table:
-    found = series_of(data["points"])
-    batches = sorted({point["batch"] for point in data["points"]})
-    rows = [(brief(batch), *(f"{line[batch] / 1e6:.3f}" for line in found.values())) for batch in batches]
-    return Table(("batch, M tuples/s", *found), rows)
-
-
 def chart(data: dict) -> Chart:
     found = series_of(data["points"])
     looks = style.looks(list(found))
@@ -102,6 +96,6 @@ ENTRY = Entry(
     ),
     measure=measure,
     judge=judge,
-    table=table,
+    table=rates_by_batch,
     chart=chart,
 )

@@ -15,7 +15,7 @@ from streamjoin.reference.predicates import parse_predicate
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.entry import Entry, Settings, Verdict
 from streamjoin.report.reproduce.subwindows import (
     BI_SORT,
     KEY_WIDTH,
@@ -23,6 +23,7 @@ from streamjoin.report.reproduce.subwindows import (
     WIB_TREE,
     brief,
     draw_rates,
+    rates_by_batch,
     seconds,
     series_of,
 )
@@ -81,13 +82,6 @@ def judge(data: dict) -> Verdict:
     return Verdict(min(ahead.values()) > 1 and grows, because)
 
 
-def table(data: dict) -> Table:
-    found = series_of(data["points"])
-    batches = sorted({point["batch"] for point in data["points"]})
-    rows = [(brief(batch), *(f"{line[batch] / 1e6:.3f}" for line in found.values())) for batch in batches]
-    return Table(("batch, M tuples/s", *found), rows)
-
-
 def chart(data: dict) -> Chart:
     found = series_of(data["points"])
     looks = style.looks(list(found))
@@ -124,6 +118,6 @@ ENTRY = Entry(
     ),
     measure=measure,
     judge=judge,
-    table=table,
+    table=rates_by_batch,
     chart=chart,
 )

@@ -19,6 +19,7 @@ from streamjoin.reference.panjoin.rap_table import RapTable
 from streamjoin.reference.panjoin.subwindow import Subwindow
 from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.report import style
+from streamjoin.report.reproduce.entry import Table
 from streamjoin.report.style import Look
 from streamjoin.sim.model import DesignError
 
@@ -168,3 +169,11 @@ def draw_rates(
     axes.set_xticks(ticks, [brief(tick) for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
     style.upward(axes, [rate / 1e6 for rate in rates], wide=True)
+
+
+def rates_by_batch(data: dict) -> Table:
+    """A row for each size of batch, a column for each variant."""
+    found = series_of(data["points"])
+    batches = sorted({point["batch"] for point in data["points"]})
+    rows = [(brief(batch), *(f"{line[batch] / 1e6:.3f}" for line in found.values())) for batch in batches]
+    return Table(("batch, M tuples/s", *found), rows)
