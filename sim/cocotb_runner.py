@@ -200,7 +200,7 @@ def _build_verilator(verilog: Verilog, waves: str | None) -> Path:
         objects = [folder / "all.o", *sorted(runtime.glob("*.o"))]
         run_tool([*command, "-o", folder / name, *objects, "-pthread", *cocotb, *WAVES[waves].libraries])
 
-    # The program finds cocotb's library where it was linked: one of another environment, which may be gone, will not do.
+    # The program finds cocotb's library where it was linked: that of another environment may be gone.
     return cache.entry(cache.key_of(verilog.text, *common, str(config.libs_dir)), build)
 
 
