@@ -67,7 +67,7 @@ class Expedition:
         self.jobs = {
             side: data.StructLayout(
                 {
-                    **dict.fromkeys(("is_s", "scan", "store", "fly", "land"), 1),
+                    **dict.fromkeys(("probes", "rests", "needs_shelf", "fly", "land"), 1),
                     **({"punctuates": 1} if pairing.numbered else {}),
                     "tuple": pairing.tuple,
                     "first": ring.place,

@@ -139,10 +139,13 @@ class ExpeditionCore(Part):
         first_r = expedition.here("r", right.expired, rightward=False)
         end_r = expedition.here("r", ended, rightward=False)
         for scanner in (resting_r, resting_s):
+            probes, rests = left.valid & from_the_left, at_home["s"] & ~from_the_left
+            if scanner is resting_r:
+                probes, rests = right.valid & ~from_the_left, at_home["r"] & from_the_left
             m.d.comb += [
-                scanner.job.is_s.eq(~from_the_left),
-                scanner.job.scan.eq(Mux(from_the_left, left.valid, right.valid)),
-                scanner.job.store.eq(Mux(from_the_left, at_home["r"], at_home["s"])),
+                scanner.job.probes.eq(probes),
+                scanner.job.rests.eq(rests),
+                scanner.job.needs_shelf.eq(probes | rests),
                 scanner.job.fly.eq(~from_the_left & flies),
                 scanner.job.land.eq(from_the_left & left.acknowledges),
                 scanner.job.tuple.eq(Mux(from_the_left, left.tuple.as_value(), right.tuple.as_value())),
@@ -160,7 +163,8 @@ class ExpeditionCore(Part):
             punctuates = from_the_left & left.punctuates
             m.d.comb += onward.punctuates.eq(punctuates)
             for scanner in (resting_r, resting_s):
-                m.d.comb += scanner.job.punctuates.eq(punctuates)
+                with m.If(punctuates):
+                    m.d.comb += [scanner.job.punctuates.eq(1), scanner.job.needs_shelf.eq(1)]
                 with m.If(will_left & left.punctuates):
                     m.d.sync += scanner.push.eq(1)
         m.submodules.join = join = self._join()

@@ -3,13 +3,13 @@
 from functools import reduce
 from operator import xor
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.ram import NEVER_COLLIDES
-from streamjoin.hdl.ring import Ring
+from streamjoin.hdl.ring import Ring, line
 
 
 class HashShelf(Part):
@@ -78,26 +78,27 @@ class HashShelf(Part):
     def elaborate(self, platform):
         m = Module()
         ring = self._ring
-        row = ring.place["row"].shape
-        resting = data.StructLayout({"tuple": self._shape, "before": row})
+        lines = len(line(self.first))
+        resting = data.StructLayout({"tuple": self._shape, "before": lines})
         m.submodules.tuples = tuples = memory.Memory(shape=resting, depth=ring.rows, init=[], attrs=NEVER_COLLIDES)
-        m.submodules.youngest = youngest = memory.Memory(shape=row, depth=self._buckets, init=[], attrs=NEVER_COLLIDES)
+        m.submodules.youngest = youngest = memory.Memory(
+            shape=lines, depth=self._buckets, init=[], attrs=NEVER_COLLIDES
+        )
         write, read = tuples.write_port(), tuples.read_port()
         write_youngest, read_youngest = youngest.write_port(), youngest.read_port()
 
         probe = Signal(self._shape, reset_less=True)
         storing = Signal()
-        free_address = Signal(range(ring.rows))
         at, below, oldest, end = (
-            Signal(row, name=name, reset_less=True) for name in ("at", "below", "oldest", "end_row")
+            Signal(lines, name=name, reset_less=True) for name in ("at", "below", "oldest", "end_line")
         )
         bucket = Signal(range(self._buckets), reset_less=True)
         m.d.comb += [
             read_youngest.addr.eq(bucket),
             write_youngest.addr.eq(bucket),
-            write_youngest.data.eq(self.free.row),
-            read.addr.eq(ring.address(data.View(ring.place, Cat(at)))),
-            write.addr.eq(free_address),
+            write_youngest.data.eq(line(self.free)),
+            read.addr.eq(at[:-1]),
+            write.addr.eq(self.free.row),
             write.data.tuple.eq(probe),
             write.data.before.eq(at),
         ]
@@ -106,9 +107,9 @@ class HashShelf(Part):
                 probe.eq(self.tuple),
                 bucket.eq(bucket_of(self.tuple.key, self._buckets)),
                 storing.eq(self.store),
-                oldest.eq(self.first.row),
-                end.eq(self.end.row),
-                below.eq(self.free.row),
+                oldest.eq(line(self.first)),
+                end.eq(line(self.end)),
+                below.eq(line(self.free)),
             ]
 
         counts = Signal()
@@ -128,10 +129,7 @@ class HashShelf(Part):
                     m.next = "SEE"
             with m.State("STORE"):
                 m.d.comb += [write.en.eq(1), write_youngest.en.eq(1)]
-                m.d.sync += [
-                    self.free.eq(ring.after(self.free)),
-                    free_address.eq(Mux(free_address == ring.rows - 1, 0, free_address + 1)),
-                ]
+                m.d.sync += self.free.eq(ring.after(self.free))
                 m.next = "REST"
             with m.State("SEE"):
                 m.d.comb += self.walking.eq(1)

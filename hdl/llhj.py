@@ -57,8 +57,9 @@ class LowLatencyParameters(MessageChainParameters):
         # A row more than those that are full: a scan may begin within one. And R sees what flies.
         scan_of_r, scan_of_s = (ring.rows for ring in self.expedition.rings.values())
         scan_of_s += 1
-        both = scan_of_r + scan_of_s if self.comparators == "shared" else max(scan_of_r, scan_of_s)
-        return Pace(r=scan_of_s, s=scan_of_r, both=both)
+        # Between two scans of a window lies a cycle, in which the other window is scanned if they take turns.
+        r, s = scan_of_s + 1, scan_of_r + 1
+        return Pace(r=r, s=s, both=scan_of_r + scan_of_s if self.comparators == "shared" else max(r, s))
 
     @property
     def patience(self) -> int:
@@ -78,7 +79,7 @@ class LowLatencyJoin(MessageChainJoin):
 
     Cost. A tuple spends four cycles in a core on its way. Each core compares it with its share of the other window,
     ``lanes`` at a time; meanwhile tuples of the other stream wait, if they share the comparators. So with shares of
-    n and m rows a pair costs n + m + 3 cycles (``comparators="apart"``: the greater of n + 2 and m + 1), and a result
+    n and m rows a pair costs n + m + 3 cycles (``comparators="apart"``: the greater of n + 3 and m + 2), and a result
     is out after four cycles a core, the scans of both shares and as many mergers as the tree is high, whatever the
     window: tuples are let in no faster than they can be compared, so that none wait in line. With ``index="hash"`` a
     core looks only at what hashes to the same bucket, two cycles a tuple (:class:`HashShelf`): a pair costs eight

@@ -16,7 +16,8 @@ class Resting(Part):
     A job may let its tuple rest here; scan all that rests here for it; and remove the oldest tuple, of R before the
     scan, of S after it. Removing and sending do not disturb a scan that goes on, and so need not wait for it.
 
-    Cost. A scan takes a cycle for each row, and one for each tuple that is sent meanwhile; any other job one cycle.
+    Cost. A scan takes a cycle for each row, one for each tuple that is sent meanwhile, and one more before the next job
+    that scans or stores; any other job takes one cycle.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class Resting(Part):
 
         # The place after the first is kept beside it, so that neither has to be computed when a scan begins.
         first = Signal(ring.place)
-        following = Signal(ring.place, init={"lane": 1} if ring.lanes > 1 else {"row": 1})
+        following = Signal(ring.place, init=ring.nth(1))
         keeps_sent = self.side == "s"
         with m.If(removes | (0 if keeps_sent else self.send)):
             m.d.sync += [first.eq(following), following.eq(ring.after(following))]

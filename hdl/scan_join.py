@@ -48,7 +48,7 @@ class ScanJoin(Part):
     queue
         Results in each lane that may wait.
     reserve
-        Rows that a scan may still show after it is no longer to go.
+        Rows that a scan may still show after ``go`` has gone down.
 
     Members
     -------
@@ -63,7 +63,7 @@ class ScanJoin(Part):
     def __init__(self, pairing: Pairing, lanes: int, *, shared: bool, queue: int, reserve: int):
         self._pairing = pairing
         self._shared = shared
-        self._comparators = lambda: Comparators(pairing, lanes, queue=queue, reserve=reserve)
+        self._comparators = lambda: Comparators(pairing, lanes, queue=queue, reserve=reserve + 1)
         super().__init__(
             {
                 "r": In(scan(pairing, lanes)),
@@ -81,14 +81,17 @@ class ScanJoin(Part):
     def _take_turns(self, m):
         m.submodules.compare = comparators = self._comparators()
         # Whose turn it is was decided one cycle ahead: neither scan waits for the other to say what it wants.
-        turn_of_s = Signal()
+        turn_of_s, next_is_s = Signal(), Signal()
         m.d.comb += [
-            self.s.go.eq(turn_of_s & ~comparators.pause),
-            self.r.go.eq(~turn_of_s & ~comparators.pause),
+            next_is_s.eq(Mux(turn_of_s, ~self.r.wants, self.s.wants)),
             comparators.mask.eq(self.r.mask | self.s.mask),
             self.busy.eq(comparators.busy),
         ]
-        m.d.sync += turn_of_s.eq(Mux(turn_of_s, ~self.r.wants, self.s.wants))
+        m.d.sync += [
+            turn_of_s.eq(next_is_s),
+            self.s.go.eq(next_is_s & ~comparators.pause),
+            self.r.go.eq(~next_is_s & ~comparators.pause),
+        ]
         is_s = self.s.mask.any()
         for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
             m.d.comb += [
@@ -112,7 +115,8 @@ class ScanJoin(Part):
         busy = [merger.busy]
         for side, scans, port in (("r", self.r, merger.i[0]), ("s", self.s, merger.i[1])):
             m.submodules[f"compare_{side}"] = comparators = self._comparators()
-            m.d.comb += [scans.go.eq(~comparators.pause), comparators.mask.eq(scans.mask)]
+            m.d.comb += comparators.mask.eq(scans.mask)
+            m.d.sync += scans.go.eq(~comparators.pause)
             for lane, resting in enumerate(scans.resting):
                 r, s = (resting, scans.probe) if side == "r" else (scans.probe, resting)
                 m.d.comb += [comparators.r[lane].eq(r), comparators.s[lane].eq(s)]

@@ -17,8 +17,9 @@ class Scanner(Part):
     tuple of the job. Scans of S end where S has been stored so far. Or it may punctuate: then all that was asked for
     before it is shown before it.
 
-    Cost. A scan takes a cycle for each row that it touches and each tuple that flies, if ``go`` is up; any other job
-    takes one cycle; with an index, see :class:`streamjoin.hdl.hash_shelf.HashShelf`.
+    Cost. A scan takes a cycle for each row that it touches and each tuple that flies, if ``go`` is up, and one more
+    before the next job that needs what rests; any other job takes one cycle. With an index, see
+    :class:`streamjoin.hdl.hash_shelf.HashShelf`.
 
     Parameters
     ----------
@@ -63,11 +64,7 @@ class Scanner(Part):
         m.submodules.jobs = jobs = Queue(expedition.jobs[side], self._jobs + 1, margin=1)
         m.submodules.shelf = shelf = expedition.shelf(side)
         job = jobs.o.p
-        probes = job.scan & (job.is_s ^ (side == "s"))
-        rests = job.store & (job.is_s ^ (side == "r"))
         numbered = expedition.pairing.numbered
-        punctuates = job.punctuates if numbered else 0
-        needs_shelf = probes | rests | punctuates
         begin, take, flies = (Signal(name=name) for name in ("begin", "take", "flies"))
         flew, marks = Signal(self._latency), Signal(self._latency)
         flights, flown = self._fly(m, job, take, begin)
@@ -78,12 +75,12 @@ class Scanner(Part):
             flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(Mux(needs_shelf, shelf.ready, ~flies)),
-            shelf.hold.eq(flies & ~(self.scan.go & (flights == 1))),
+            jobs.o.ready.eq(Mux(job.needs_shelf, shelf.ready, ~flies)),
+            shelf.hold.eq(flies),
             take.eq(jobs.o.valid & jobs.o.ready),
-            begin.eq(take & probes),
+            begin.eq(take & job.probes),
             shelf.tuple.eq(job.tuple),
-            shelf.store.eq(take & rests),
+            shelf.store.eq(take & job.rests),
             shelf.begin.eq(begin),
             shelf.first.eq(job.first),
             shelf.end.eq(shelf.free if side == "s" else job.end),
@@ -94,9 +91,9 @@ class Scanner(Part):
             *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
         ]
         if numbered:
-            m.d.sync += marks.eq(Cat(take & punctuates, marks))
+            m.d.sync += marks.eq(Cat(take & job.punctuates, marks))
             m.d.comb += self.scan.mark.eq(marks[-1])
-            with m.If(take & punctuates):
+            with m.If(take & job.punctuates):
                 m.d.sync += self.scan.mark_order.eq(job.tuple.order)
         m.d.sync += flew.eq(Cat(flies & self.scan.go, flew))
         if flown is not None:

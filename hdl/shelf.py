@@ -6,16 +6,16 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.ram import NEVER_COLLIDES
-from streamjoin.hdl.ring import Ring
+from streamjoin.hdl.ring import Ring, line
 
 
 class Shelf(Part):
     """Tuples in rows of memory; whoever uses them says which count.
 
     A walk shows all that rests from ``first`` to before ``end``, row by row, beside the tuple that was there when it
-    began. It takes a cycle for each row, if ``go`` is up. What rests in a place is not to be overwritten before the
-    walk has passed it, so whoever stores waits for the walk to end. A fetch shows one tuple, whenever one likes; it
-    takes a cycle away from the walk.
+    began. It takes a cycle for each row, if ``go`` is up, and one more until the next may begin. What rests in a place
+    is not to be overwritten before the walk has passed it, so whoever stores waits for the walk to end. A fetch shows
+    one tuple, whenever one likes; it takes a cycle away from the walk.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Shelf(Part):
     hold
         The tuple of the last walk is still needed as ``probe``, in cycles without ``go``.
     ready
-        It is not, and no walk goes on beyond this cycle: another one may begin, or a tuple be stored.
+        It is not, and no walk goes on: another one may begin, or a tuple be stored.
     fetch, wanted
         Show the tuple at this place, too.
     probe, resting, mask
@@ -81,56 +81,48 @@ class Shelf(Part):
     def elaborate(self, platform):
         m = Module()
         ring, lanes = self._ring, self._ring.lanes
-        end_address = ring.rows - 1
-        free_address = Signal(range(ring.rows))
         # It is written a cycle later, when it is the probe: a walk that begins by then comes to its row after that.
         storing = Signal(lanes)
         write_address = Signal(range(ring.rows), reset_less=True)
         m.d.sync += [
             storing.eq(Mux(self.store, 1 << self.free.lane, 0)),
-            write_address.eq(free_address),
+            write_address.eq(self.free.row),
         ]
         with m.If(self.store):
             m.d.sync += self.free.eq(ring.after(self.free))
-            with m.If(self.free.lane == lanes - 1):
-                m.d.sync += free_address.eq(Mux(free_address == end_address, 0, free_address + 1))
 
-        # The row that comes next, the last one, and the lanes that count in the first and in the last.
+        # The line that comes next, the last one, and the lanes that count in the first and in the last.
         probe = Signal(self._shape, reset_less=True)
-        at, to = (Signal(ring.place["row"].shape, name=name, reset_less=True) for name in ("at", "to"))
-        address = Signal(range(ring.rows), reset_less=True)
+        at, to = (Signal(len(line(self.first)), name=name, reset_less=True) for name in ("at", "to"))
         from_lane, to_lane = (Signal(lanes, name=name, reset_less=True) for name in ("from_lane", "to_lane"))
         all_lanes = Const(-1, lanes)
         fetching = Signal()
         fetch_address = Signal(range(ring.rows), reset_less=True)
         step = Signal()
-        last = Signal(reset_less=True)
+        last = Signal()
         m.d.comb += [
+            last.eq(at == to),
             step.eq(self.walking & self.go & ~fetching),
-            self.ready.eq(~self.hold & (~self.walking | (step & last))),
+            # That a walk ends is known late, so the next one does not follow at once: scans take turns anyway.
+            self.ready.eq(~self.hold & ~self.walking),
         ]
-        to_row = ring.row_before(self.end)
-        next_row = Mux(at == 2 * ring.rows - 1, 0, at + 1)[: len(at)]
         # Whether a walk begins is known late: what it needs is taken up whenever one might.
         with m.If(self.ready):
             m.d.sync += [
                 self.walking.eq(self.begin & (self.first.as_value() != self.end.as_value())),
                 probe.eq(self.tuple),
-                at.eq(self.first.row),
-                address.eq(ring.address(self.first)),
-                to.eq(to_row),
-                last.eq(self.first.row == to_row),
+                at.eq(line(self.first)),
+                to.eq(ring.line_before(self.end)),
                 from_lane.eq(all_lanes << self.first.lane),
                 to_lane.eq(Mux(self.end.lane == 0, all_lanes, ~(all_lanes << self.end.lane))),
             ]
-        with m.Elif(step):
+        with m.If(step):
             m.d.sync += [
-                at.eq(next_row),
-                last.eq(next_row == to),
-                address.eq(Mux(address == end_address, 0, address + 1)),
+                self.walking.eq(~last),
+                at.eq(ring.line_after(at)),
                 from_lane.eq(~0),
             ]
-        m.d.sync += [fetching.eq(self.fetch), fetch_address.eq(ring.address(self.wanted))]
+        m.d.sync += [fetching.eq(self.fetch), fetch_address.eq(self.wanted.row)]
 
         counts = from_lane & (to_lane | (~last).replicate(lanes))
         masks = self._shown_later(m, "mask", Mux(step, counts, 0), reset_less=False)
@@ -148,7 +140,7 @@ class Shelf(Part):
                 write.addr.eq(write_address),
                 write.data.eq(probe),
                 write.en.eq(storing[lane]),
-                read.addr.eq(Mux(fetching, fetch_address, address)),
+                read.addr.eq(Mux(fetching, fetch_address, at[:-1])),
             ]
             # What comes out of a memory comes late: it goes straight into a register.
             out, shown = (Signal(self._shape, name=f"{name}{lane}", reset_less=True) for name in ("out", "shown"))

@@ -5,6 +5,7 @@ from collections import Counter
 
 import cocotb
 
+from streamjoin.hdl.ring import Ring
 from streamjoin.sim.benches.dut import CASES, Dut
 from streamjoin.sim.benches.pairs import Tuple
 from streamjoin.sim.benches.streams import STALLS
@@ -17,6 +18,7 @@ class Model:
 
     def __init__(self, dut: Dut, rows: int, buckets: int, go: str = "none", keys: list[int] | None = None):
         self._dut, self._rows = dut, rows
+        self._place = Ring(1, rows).nth
         self._go = STALLS[go]()
         self._goes_on = go == "none"
         self._holds = 0  # cycles for which the tuple of a walk is still needed
@@ -100,9 +102,6 @@ class Model:
                 await self.store(self.key if alone is None else alone)
             else:
                 await self.walk(self.key)
-
-    def _place(self, number: int) -> dict[str, int]:
-        return {"lane": 0, "row": number % (2 * self._rows)}
 
     async def _ask(self, what: str, tuple_: Tuple, holds: int = 0) -> int:
         """How many cycles it took."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import cocotb
 
+from streamjoin.hdl.ring import Ring
 from streamjoin.sim.benches.dut import CASES, Dut
 from streamjoin.sim.benches.pairs import Tuple
 from streamjoin.sim.benches.streams import STALLS
@@ -36,6 +37,7 @@ class Model:
         self._dut = dut
         self._go = STALLS[go]()
         self._lanes, self._rows, self._latency = lanes, rows, latency
+        self._place = Ring(lanes, rows).nth
         self._share_of_fetches = fetching
         self._tuples: list[Tuple] = []  # all that were ever stored
         self._oldest = 0  # of those that count
@@ -50,9 +52,6 @@ class Model:
         self._wants: Tuple | None = None
         self.walks = self.fetches = 0
         dut.attach(self)
-
-    def _place(self, number: int) -> dict[str, int]:
-        return {"lane": number % self._lanes, "row": number // self._lanes % (2 * self._rows)}
 
     def drive(self) -> None:
         self._hold = self._holds > 0
@@ -78,12 +77,11 @@ class Model:
 
     @property
     def _ready(self) -> bool:
-        return not self._hold and (not self._walk or (self._step and len(self._walk) == 1))
+        return not self._hold and not self._walk
 
     def _has_room(self) -> bool:
-        """Whether nothing that counts would be overwritten, or that a walk reads in this very cycle."""
-        reads = self._step and len(self._tuples) % self._lanes in self._walk[0].resting
-        return len(self._tuples) - self._oldest < self._lanes * self._rows and not reads
+        """Whether nothing that counts would be overwritten."""
+        return len(self._tuples) - self._oldest < self._lanes * self._rows
 
     def _begin(self, probe: Tuple) -> None:
         """Along all that counts, or some of it."""
