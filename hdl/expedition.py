@@ -104,7 +104,7 @@ class Expedition:
     def channel(self, layout) -> wiring.Signature:
         """From a core to its neighbour: a message is there when ``valid`` is up.
 
-        It was decided on when ``room`` was up, one cycle ago, by the driver two.
+        It was decided on when ``room`` was up, two cycles ago.
         """
         return wiring.Signature({"message": Out(layout), "valid": Out(1), "room": In(1)})
 

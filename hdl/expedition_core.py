@@ -10,8 +10,8 @@ from streamjoin.hdl.scan_join import ScanJoin
 from streamjoin.hdl.scanner import Scanner
 from streamjoin.hdl.turns import take_turns
 
-#: What a neighbour has decided to send, and what is in its register, when it hears that there is no more room.
-_LATE = 2
+#: What a neighbour has decided to send, handles, and has in its register, when it hears that there is no more room.
+_LATE = 3
 
 
 class ExpeditionCore(Part):
@@ -45,7 +45,7 @@ class ExpeditionCore(Part):
     o_result
         Results, in no particular order.
     busy
-        Something is inside.
+        Something was inside a cycle ago.
     """
 
     def __init__(
@@ -111,8 +111,16 @@ class ExpeditionCore(Part):
         )
         m.d.sync += aloft.eq(aloft + (take_right & flies) - (take_left & left.acknowledges))
 
-        onward = self.to_right.message
-        m.d.sync += self.to_right.valid.eq((will_left & ~left.acknowledges) | (will_right & acknowledges))
+        # What goes to a neighbour stands in a register: nobody's logic begins with another's.
+        onward, backward = Signal(expedition.rightward), Signal(expedition.leftward)
+        goes_onward = Signal()
+        m.d.sync += [
+            goes_onward.eq((will_left & ~left.acknowledges) | (will_right & acknowledges)),
+            self.to_right.valid.eq(goes_onward),
+            self.to_right.message.eq(onward),
+            self.to_left.valid.eq(take_right),
+            self.to_left.message.eq(backward),
+        ]
         m.d.comb += [
             onward.eq(left),
             onward.acknowledges.eq(~from_the_left),
@@ -123,9 +131,7 @@ class ExpeditionCore(Part):
             onward.expired.hops.eq(closer(left.expired.hops)),
         ]
         ended = self._ended(m, take_left & left.valid) if self._last else right.ended
-        backward = self.to_left.message
         m.d.comb += [
-            self.to_left.valid.eq(take_right),
             backward.eq(right),
             backward.fresh.eq(flies),
             backward.hops.eq(closer(right.hops)),
@@ -172,7 +178,7 @@ class ExpeditionCore(Part):
         connect(m, resting_s.scan, join.s)
         connect(m, join.o_result, flipped(self.o_result))
         parts = (from_left, from_right, resting_r, resting_s, join)
-        m.d.comb += self.busy.eq(Cat(part.busy for part in parts).any())
+        m.d.sync += self.busy.eq(Cat(part.busy for part in parts).any())
         return m
 
     def _ended(self, m, ends):

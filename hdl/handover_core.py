@@ -41,7 +41,7 @@ class HandoverCore(Part):
     o_result
         Results, in no particular order.
     busy
-        There is something to be done, or a tuple of R.
+        A cycle ago there was something to be done, or a tuple of R.
     """
 
     def __init__(self, handover: Handover, *, first: bool, last: bool, shared: bool, queue: int):
@@ -80,7 +80,12 @@ class HandoverCore(Part):
                 queue.i.valid.eq(channel.valid),
                 channel.room.eq(~queue.almost_full),
             ]
-            m.d.sync += channel.load.eq(channel.load + (channel.valid & channel.message.enters) - resting.goes)
+            # That a tuple goes is known late. Counted a cycle later it only makes a core seem to have more.
+            gone = Signal(name=f"gone_{resting.side}")
+            m.d.sync += [
+                gone.eq(resting.goes),
+                channel.load.eq(channel.load + (channel.valid & channel.message.enters) - gone),
+            ]
 
         left, right = from_left.o.p, from_right.o.p
         have_room = resting_r.room & resting_s.room
@@ -118,7 +123,7 @@ class HandoverCore(Part):
         connect(m, join.o_result, flipped(self.o_result))
         parts = (from_left, from_right, resting_r, resting_s, join)
         sends = self.to_right.valid | self.to_left.valid
-        m.d.comb += self.busy.eq(Cat(part.busy for part in parts).any() | sends | (self.from_left.load != 0))
+        m.d.sync += self.busy.eq(Cat(part.busy for part in parts).any() | sends | (self.from_left.load != 0))
         return m
 
     def _send(self, m, channel, resting, *, acknowledges):

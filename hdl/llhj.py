@@ -77,10 +77,10 @@ class LowLatencyJoin(MessageChainJoin):
     the queues of results, which drain through the merging tree into the output, and messages wait for comparing: so
     with an output that keeps taking results everything goes on.
 
-    Cost. A tuple spends four cycles in a core on its way. Each core compares it with its share of the other window,
+    Cost. A tuple spends five cycles in a core on its way. Each core compares it with its share of the other window,
     ``lanes`` at a time; meanwhile tuples of the other stream wait, if they share the comparators. So with shares of
     n and m rows a pair costs n + m + 3 cycles (``comparators="apart"``: the greater of n + 3 and m + 2), and a result
-    is out after four cycles a core, the scans of both shares and as many mergers as the tree is high, whatever the
+    is out after five cycles a core, the scans of both shares and as many mergers as the tree is high, whatever the
     window: tuples are let in no faster than they can be compared, so that none wait in line. With ``index="hash"`` a
     core looks only at what hashes to the same bucket, two cycles a tuple (:class:`HashShelf`): a pair costs eight
     cycles if keys are spread, and as much as a scan, twice over, if all are equal.

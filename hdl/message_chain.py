@@ -95,8 +95,10 @@ class MessageChainJoin(Part):
         m.submodules.tree = tree = MergingTree(p.pairing.result, len(cores), merger=p.merger, depth=p.merger_queue)
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
-        start = resets.depth + busy.depth + 1 + (p.outstanding if p.promises_order else 0)
-        m.submodules.driver = driver = self._driver(start=start, settle=busy.depth + 2)
+        # Cores say a cycle late that they are busy.
+        glance = 1 + busy.depth
+        start = resets.depth + glance + 1 + (p.outstanding if p.promises_order else 0)
+        m.submodules.driver = driver = self._driver(start=start, settle=glance + 2)
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(driver, port))
         for port in (port for port in CONTROL if port != "drain"):

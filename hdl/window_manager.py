@@ -137,7 +137,7 @@ class WindowManager(Part):
         m.d.sync += room.eq(self.to_right.room & self.to_left.room)
         m.d.comb += [
             gate.room.eq(room),
-            gate.wait.eq(~self._cadence(m, enters) | closed | punctuates),
+            gate.wait.eq(self._waits(m, enters, closed) | punctuates),
             gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy | unsaid),
             self.from_left.room.eq(1),
             self.from_right.room.eq(1),
@@ -168,17 +168,22 @@ class WindowManager(Part):
             ]
         return m
 
-    def _cadence(self, m, enters):
-        """A bit that is up when the pace allows the next tuple."""
+    def _waits(self, m, enters, closed):
+        """A register that is up while the pace allows no tuple, or the windows are closed.
+
+        They close two cycles after a tuple that closes them, and it is known here in the third: no pace is faster.
+        """
         pace = self._pace
         cost = Mux(enters["r"], Mux(enters["s"], pace.both, pace.r), pace.s)
-        ahead = Signal(range(max(pace.r, pace.s, pace.both)))
-        in_pace = Signal(init=1)
+        ahead = Signal(range(max(pace.r, pace.s, pace.both) - 1))
+        waits = Signal()
         with m.If(enters["r"] | enters["s"]):
-            m.d.sync += [ahead.eq(cost - 1), in_pace.eq(0)]
-        with m.Elif(~in_pace):
-            m.d.sync += [ahead.eq(ahead - 1), in_pace.eq(ahead == 1)]
-        return in_pace
+            m.d.sync += [ahead.eq(cost - 2), waits.eq(1)]
+        with m.Elif(ahead != 0):
+            m.d.sync += ahead.eq(ahead - 1)
+        with m.Else():
+            m.d.sync += waits.eq(closed)
+        return waits
 
 
 class _Window:
@@ -211,7 +216,7 @@ class _Window:
         used = Signal(range(expedition.room[side] + 1), name=f"used_{side}")
         expires = enters & full
         # The tuple that is pushed out must have ended its expedition, and there must be a row for the new one.
-        # Known a cycle later, which is early enough: tuples enter no faster than in every other cycle.
+        # Known a cycle later, which is early enough: none enters in the two cycles after another.
         self.closed = Signal(name=f"closed_{side}")
         m.d.sync += self.closed.eq((full & (resting == 0)) | (used == expedition.room[side]))
         self.travelling = on_the_way != 0
