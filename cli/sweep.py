@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tuples", type=whole(1), default=20_000, metavar="N", help="of a run, at most (default 20000)"
     )
-    parser.add_argument("--target", default="", metavar="T1,T2,…", help="devices to synthesise for (default: none)")
+    parser.add_argument(
+        "--target", default="", metavar="T1,T2,…", help="devices to synthesise for, T@MHZ for another goal"
+    )
     parser.add_argument(
         "--seeds", default="1", metavar="K", help="of place and route, or an expression as with -p (default 1)"
     )

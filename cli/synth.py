@@ -16,7 +16,7 @@ from streamjoin.synth.tools import versions
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
-    parser.add_argument("--target", metavar="T", help="the device; --targets lists them")
+    parser.add_argument("--target", metavar="T", help="the device; --targets lists them; T@MHZ asks for that clock")
     parser.add_argument("--targets", action=_ListTargets, help="list the targets and end")
     parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="place and route K times (default 1)")
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")

@@ -1,6 +1,6 @@
 """The devices that designs are measured on, as data."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamjoin.synth.errors import TargetError
 from streamjoin.synth.floorplan import RamRows
@@ -246,7 +246,18 @@ TARGETS = {target.name: target for target in _ALL}
 
 
 def find(name: str) -> Target:
-    """The target of this name; the error names all there are."""
-    if name not in TARGETS:
-        raise TargetError(f"there is no target {name!r}; there are {', '.join(TARGETS)}")
-    return TARGETS[name]
+    """The target of this name; the error names all there are.
+
+    ``ecp5-85k@200`` is ``ecp5-85k``, but place and route is asked for 200 MHz: another goal than the target's own.
+    """
+    device, at, goal = name.partition("@")
+    if device not in TARGETS:
+        raise TargetError(f"there is no target {device!r}; there are {', '.join(TARGETS)}")
+    target = TARGETS[device]
+    if not at:
+        return target
+    if not target.router:
+        raise TargetError(f"{device} is not placed and routed, so {name!r} asks for nothing: leave out @{goal}")
+    if not (goal.isascii() and goal.isdigit() and int(goal)):
+        raise TargetError(f"{name!r} must end in a clock in whole MHz, such as {device}@{target.goal_mhz}")
+    return replace(target, name=f"{device}@{int(goal)}", goal_mhz=int(goal))

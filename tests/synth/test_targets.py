@@ -51,3 +51,24 @@ def test_a_native_router_goes_first(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tools.router(find("ecp5-25k")) == str(native)
     assert tools.versions(find("ecp5-25k"))["nextpnr-ecp5"] == "0.7-1-gabc"
+
+
+def test_another_goal_is_another_target():
+    device, asked = find("ecp5-25k"), find("ecp5-25k@200")
+    assert asked == dataclasses.replace(device, name="ecp5-25k@200", goal_mhz=200)
+    assert device.goal_mhz != 200
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("ecp5-25k@", "'ecp5-25k@' must end in a clock in whole MHz, such as ecp5-25k@170"),
+        ("ecp5-25k@0", "must end in a clock in whole MHz"),
+        ("ecp5-25k@fast", "must end in a clock in whole MHz"),
+        ("xc7@200", "xc7 is not placed and routed, so 'xc7@200' asks for nothing: leave out @200"),
+        ("ecp6@200", "there is no target 'ecp6'"),
+    ],
+)
+def test_a_wrong_goal_is_told(name, sentence):
+    with pytest.raises(TargetError, match=sentence):
+        find(name)
