@@ -3,13 +3,16 @@
 Whatever Java and Spark have to say goes to a log; where a run fails, the log stays and the error names it.
 """
 
+import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from streamjoin.sim import cache
 from streamjoin.spark_driver.errors import SparkError
+from streamjoin.spark_driver.executors import expecting_executors
 from streamjoin.spark_driver.java import java_home
 
 _LOOPBACK = "127.0.0.1"
@@ -63,7 +67,7 @@ def spark_session(
         with _sentences(log):
             spark = _start(master, dict(settings or {}), Path(scratch), log, held)
         try:
-            with _sentences(log):
+            with _sentences(log), expecting_executors(spark.sparkContext):
                 yield spark
         finally:
             with suppress(Exception):
@@ -75,10 +79,11 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
     if not under_spark_submit():
         _check_master(master)
         conf.setMaster(_with_retries(master))
-        settings = _SETTINGS | (_loopback() if master.startswith("local") else {}) | settings
+        settings = _SETTINGS | (_loopback() if _is_here(master) else {}) | settings
         settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
-        if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
+        if master.startswith("local"):
             os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for name, value in settings.items():
         conf.set(name, value)
     gateway = SparkContext._gateway  # Java outlives its sessions
@@ -87,8 +92,21 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
         with log.open("w") as sink:
             gateway = launch_gateway(conf, {"stdout": sink, "stderr": subprocess.STDOUT, "pass_fds": tuple(held)})
     context = SparkContext(conf=conf, gateway=gateway)
+    _stay_calm_when_interrupted()
     context.setLogLevel("ERROR" if under_spark_submit() else "WARN")
     return SparkSession(context)
+
+
+def _stay_calm_when_interrupted() -> None:
+    """Spark's own handler of Ctrl-C talks to Java in the midst of talking to Java, and py4j prints what comes of it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+def _is_here(master: str) -> bool:
+    """Whether all of a run takes place on this machine."""
+    return bool(re.match(r"local|spark://(localhost|127\.[\d.]+|\[::1\]):\d+$", master))
 
 
 def _loopback() -> dict[str, str]:
