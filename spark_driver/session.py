@@ -19,6 +19,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
+from pyspark import __version__ as pyspark_version
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -141,12 +142,19 @@ def _sentences(log: Path) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, OSError) as error:
-        raise SparkError(f"Spark failed: {reason(error)}{_keep(log)}") from error
+        kept = _keep(log)
+        if log.exists() and "All masters are unresponsive" in log.read_text(errors="replace"):
+            raise SparkError(
+                "the master gave no answer in Spark's language: check that it is one of Spark "
+                f"{'.'.join(pyspark_version.split('.')[:2])} and running{kept}"
+            ) from error
+        raise SparkError(f"Spark failed: {reason(error)}{kept}") from error
 
 
 def reason(error: BaseException) -> str:
     """The line of an error that says what happened, without the stacks of two languages around it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("at ")] or [type(error).__name__]
     telling = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Failure)\b.*:", line)]
     failed = [line for line in lines if "stage failure" in line or "Job aborted" in line]
     line = (failed or telling or lines)[-1]

@@ -65,11 +65,22 @@ An error occurred while calling o42.collect.
 """
 
 
+STOPPED = """\
+An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.
+\tat org.apache.spark.SparkContext.assertNotStopped(SparkContext.scala:131)
+
+And it was stopped at:
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         (FAILED_TASK, "Job aborted due to stage failure: Task 3 in stage 0.0 failed 4 times"),
         ("Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no such thing"),
+        (STOPPED, "IllegalStateException: Cannot call methods on a stopped SparkContext"),
         ("", "RuntimeError"),
     ],
 )
