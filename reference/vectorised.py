@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .arrivals import Arrivals, Windows
 from .key_bounds import LAST, Pairs, expand, key_bounds
@@ -36,6 +37,17 @@ class _Fields(NamedTuple):
 
     def at(self, index) -> "_Fields":
         return _Fields(self.key[index], None if self.key2 is None else self.key2[index])
+
+    def windows(self, first: int, last: int, width: int) -> "_Fields":
+        """A row of ``width`` tuples from each index in [first, last] on, with anything beyond the last of them."""
+
+        def rows(column: np.ndarray) -> np.ndarray:
+            stretch = np.zeros(last + width - first, np.int64)
+            known = column[first : last + width]
+            stretch[: len(known)] = known
+            return sliding_window_view(stretch, width)
+
+        return _Fields(rows(self.key), None if self.key2 is None else rows(self.key2))
 
 
 def window_join_array(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> np.ndarray:
@@ -146,14 +158,17 @@ class _Search:
     def _scan(self, chunk: slice, width: int) -> Pairs:
         """Compare each probe with the whole of its window."""
         offsets = np.arange(width)
+        base = int(self.start[chunk.start])
+        windows = self.others.windows(base, int(self.start[chunk.stop - 1]), width)
         step = max(1, _BLOCK // width)
         for first in range(chunk.start, chunk.stop, step):
             block = slice(first, min(first + step, chunk.stop))
-            index = self.start[block, None] + offsets
-            inside = index < self.stop[block, None]
-            np.minimum(index, len(self.others.key) - 1, out=index)
-            found = np.flatnonzero(inside & self._holds((block, None), index))
-            yield first + found // width, index.ravel()[found]
+            start = self.start[block]
+            holds = self._holds(self.probes.at((block, None)), windows.at(start - base))
+            inside = offsets < (self.stop[block] - start)[:, None]
+            found = np.flatnonzero(inside & holds)
+            row = found // width
+            yield first + row, start[row] + (found - row * width)
 
     def _look_up(self, chunk: slice, width: int) -> Pairs:
         """Sort the stretch that the chunk sees by key, and find the key ranges in it."""
@@ -182,9 +197,8 @@ class _Search:
         """Those pairs that lie within the window and for which the predicate, asked itself, holds."""
         inside = (self.start[row] <= index) & (index < self.stop[row])
         row, index = row[inside], index[inside]
-        matching = self._holds(row, index)
+        matching = self._holds(self.probes.at(row), self.others.at(index))
         return row[matching], index[matching]
 
-    def _holds(self, row, index):
-        probes, others = self.probes.at(row), self.others.at(index)
+    def _holds(self, probes: _Fields, others: _Fields):
         return self.predicate.holds(probes, others) if self.probes_are_r else self.predicate.holds(others, probes)

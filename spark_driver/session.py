@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext
 from pyspark import __version__ as pyspark_version
 from pyspark.errors import PySparkException
@@ -153,6 +153,8 @@ def _sentences(log: Path) -> Iterator[None]:
 
 def reason(error: BaseException) -> str:
     """The line of an error that says what happened, without the stacks of two languages around it."""
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return "its Java is gone, killed or out of memory"
     lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("at ")] or [type(error).__name__]
     telling = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Failure)\b.*:", line)]

@@ -3,6 +3,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark import SparkContext
 
 from streamjoin.spark_driver.errors import SparkError
@@ -86,3 +87,8 @@ And it was stopped at:
 )
 def test_the_reason_of_an_error_is_one_line(text, sentence):
     assert reason(RuntimeError(text)).endswith(sentence)
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")])
+def test_a_java_that_is_gone(error):
+    assert reason(error) == "its Java is gone, killed or out of memory"
