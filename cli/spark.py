@@ -3,14 +3,14 @@
 import argparse
 from importlib.util import find_spec
 
-from streamjoin.cli import spark_stream, spark_verify
+from streamjoin.cli import spark_entry, spark_stream, spark_verify
 from streamjoin.spark_driver.errors import SparkError
 
-_COMMANDS = {"verify": spark_verify, "stream": spark_stream}
+_COMMANDS = {"verify": spark_verify, "stream": spark_stream, "entry": spark_entry}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(dest="spark_command", required=True, metavar="verify|stream")
+    commands = parser.add_subparsers(dest="spark_command", required=True, metavar="|".join(_COMMANDS))
     for name, command in _COMMANDS.items():
         summary = command.__doc__.partition("\n")[0]
         command.add_arguments(commands.add_parser(name, help=summary, description=summary))

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="streamjoin-") as folder, ExitStack() as stack:
         with note(f"starting Spark on {arguments.master}"):
             spark = stack.enter_context(spark_session(arguments.master, settings))
-        bar = stack.enter_context(tqdm(unit=" tasks", disable=None, leave=False))
+        bar = stack.enter_context(tqdm(desc="segments", unit="task", disable=None, leave=False))
         verification = verify(
             spark,
             Path(folder),

@@ -5,8 +5,9 @@ and neither bound ever goes back. So chunks of consecutive tuples look into one 
 chunk sorts that stretch by key and looks its key ranges up; where this finds more candidates than the windows hold,
 or where nothing is known of the predicate, it compares with the whole windows instead.
 
-More than two streams are joined from the arriving tuple outward, to the last stream and then to the first, each step
-within the windows at the moment of the arriving tuple.
+Two streams whose keys have to be equal or near need no chunks: see `near_keys`. More than two streams are joined from
+the arriving tuple outward, to the last stream and then to the first, each step within the windows at the moment of the
+arriving tuple.
 """
 
 from collections.abc import Iterator
@@ -15,13 +16,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .arrivals import Arrivals, Windows
 from .key_bounds import LAST, Pairs, expand, key_bounds
+from .near_keys import near_pairs
 from .predicates import Predicate
 
 _CHUNK = 4096  # probes sorted for at a time: a stretch that stays in cache
 _BLOCK = 1 << 16  # pairs compared at a time, likewise
+_SAFE = 1 << 61  # keys and distances up to this size can be added
 _NARROW = 16  # windows up to this size are compared as a whole faster than sorted
 
 
@@ -34,15 +38,27 @@ class _Fields(NamedTuple):
     def at(self, index) -> "_Fields":
         return _Fields(self.key[index], None if self.key2 is None else self.key2[index])
 
+    def windows(self, first: int, last: int, width: int) -> "_Fields":
+        """A row of ``width`` tuples from each index in [first, last] on, with anything beyond the last of them."""
+
+        def rows(column: np.ndarray) -> np.ndarray:
+            stretch = np.zeros(last + width - first, np.int64)
+            known = column[first : last + width]
+            stretch[: len(known)] = known
+            return sliding_window_view(stretch, width)
+
+        return _Fields(rows(self.key), None if self.key2 is None else rows(self.key2))
+
 
 def window_join_array(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> np.ndarray:
     """All results, each once, in any order: an int64 array of arrival numbers, results × streams."""
     windows.check(arrivals)
     numbers = [np.flatnonzero(arrivals.stream == stream) for stream in range(windows.streams)]
-    tuples = [
-        _Fields(arrivals.key[rows], arrivals.key2[rows] if "key2" in predicate.fields else None) for rows in numbers
-    ]
+    fields = _Fields(arrivals.key, arrivals.key2 if "key2" in predicate.fields else None)
     blocks = [np.empty((0, windows.streams), np.int64)]
+    if windows.streams == 2 and _is_near(predicate) and int(arrivals.key.max(initial=0)) < _SAFE:
+        return np.concatenate([*blocks, *_of_near_keys(arrivals, fields, predicate, windows, numbers)])
+    tuples = [fields.at(rows) for rows in numbers]
     for arriving in range(windows.streams):
         seen = _seen_by(arriving, arrivals, windows, numbers)
         path = [*pairwise(range(arriving, windows.streams)), *pairwise(range(arriving, -1, -1))]
@@ -52,6 +68,24 @@ def window_join_array(arrivals: Arrivals, predicate: Predicate, windows: Windows
             for found in _extend(whole, arriving, path, tuples, seen, predicate)
         ]
     return np.concatenate(blocks)
+
+
+def _is_near(predicate: Predicate) -> bool:
+    """Whether keys that match are never further apart than some distance."""
+    ranges = predicate.key_ranges
+    return ranges is not None and all(bound is not None and abs(bound) < _SAFE for pair in ranges for bound in pair)
+
+
+def _of_near_keys(arrivals: Arrivals, fields: _Fields, predicate: Predicate, windows: Windows, numbers):
+    """Results of two streams, a block at a time; the predicate itself is asked, too."""
+    oldest = np.empty(len(arrivals), np.int64)
+    for arriving, other in ((0, 1), (1, 0)):
+        start, _ = _seen_by(arriving, arrivals, windows, numbers)[other]
+        oldest[numbers[arriving]] = np.append(numbers[other], len(arrivals))[start]
+    for low, high in predicate.key_ranges:
+        for r, s in near_pairs(arrivals.key, arrivals.stream == 1, oldest, low, high):
+            holds = predicate.holds(fields.at(r), fields.at(s))
+            yield np.stack([r[holds], s[holds]], axis=1)
 
 
 def _seen_by(arriving: int, arrivals: Arrivals, windows: Windows, numbers: list[np.ndarray]):
@@ -124,43 +158,47 @@ class _Search:
     def _scan(self, chunk: slice, width: int) -> Pairs:
         """Compare each probe with the whole of its window."""
         offsets = np.arange(width)
+        base = int(self.start[chunk.start])
+        windows = self.others.windows(base, int(self.start[chunk.stop - 1]), width)
         step = max(1, _BLOCK // width)
         for first in range(chunk.start, chunk.stop, step):
             block = slice(first, min(first + step, chunk.stop))
-            index = self.start[block, None] + offsets
-            inside = index < self.stop[block, None]
-            np.minimum(index, len(self.others.key) - 1, out=index)
-            found = np.flatnonzero(inside & self._holds((block, None), index))
-            yield first + found // width, index.ravel()[found]
+            start = self.start[block]
+            holds = self._holds(self.probes.at((block, None)), windows.at(start - base))
+            inside = offsets < (self.stop[block] - start)[:, None]
+            found = np.flatnonzero(inside & holds)
+            row = found // width
+            yield first + row, start[row] + (found - row * width)
 
     def _look_up(self, chunk: slice, width: int) -> Pairs:
         """Sort the stretch that the chunk sees by key, and find the key ranges in it."""
         base = int(self.start[chunk.start])
         stretch = self.others.key[base : int(self.stop[chunk.stop - 1])]
         order = np.argsort(stretch)
-        bounds = self._positions(stretch[order], self.probes.key[chunk])
-        if sum(int((last - first).sum()) for first, last in bounds) > (chunk.stop - chunk.start) * width:
+        found = self._positions(stretch[order], self.probes.key[chunk])
+        if sum(int((last - first).sum()) for _, first, last in found) > (chunk.stop - chunk.start) * width:
             yield from self._scan(chunk, width)
             return
         order += base
-        for first, last in bounds:
+        for rows, first, last in found:
             for row, position in expand(first, last):
-                yield self._keep(row + chunk.start, order[position])
+                yield self._keep(rows[row] + chunk.start, order[position])
 
-    def _positions(self, ordered: np.ndarray, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each key range, where in the ordered keys the matches of each probe begin and end."""
-        return [
-            (np.searchsorted(ordered, least, side="left"), np.searchsorted(ordered, most, side="right"))
-            for least, most in key_bounds(keys, self.predicate.key_ranges, self.probes_are_r)
-        ]
+    def _positions(self, ordered: np.ndarray, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each key range, the probes that have matches among the ordered keys, and where these begin and end."""
+        found = []
+        for least, most in key_bounds(keys, self.predicate.key_ranges, self.probes_are_r):
+            first = np.searchsorted(ordered, least, side="left")
+            rows = np.flatnonzero(np.append(ordered, LAST)[first] <= most)
+            found.append((rows, first[rows], np.searchsorted(ordered, most[rows], side="right")))
+        return found
 
     def _keep(self, row: np.ndarray, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Those pairs that lie within the window and for which the predicate, asked itself, holds."""
         inside = (self.start[row] <= index) & (index < self.stop[row])
         row, index = row[inside], index[inside]
-        matching = self._holds(row, index)
+        matching = self._holds(self.probes.at(row), self.others.at(index))
         return row[matching], index[matching]
 
-    def _holds(self, row, index):
-        probes, others = self.probes.at(row), self.others.at(index)
+    def _holds(self, probes: _Fields, others: _Fields):
         return self.predicate.holds(probes, others) if self.probes_are_r else self.predicate.holds(others, probes)

@@ -14,6 +14,7 @@ from pathlib import Path
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.processor_time import Spent, command, spent_by
 from streamjoin.report.spark_alternative import alternative
+from streamjoin.report.spark_check import check
 from streamjoin.report.spark_kills import kills
 
 RECORDS = Path("docs", "results", "spark")
@@ -78,6 +79,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Path], Iterator[Figure]]]] = {
     "volume": ("A hundred million tuples", volume),
     "overhead": ("Spark against plain processes", overhead),
     "cores": ("Two cores against one", cores),
+    "check": ("What the check costs", check),
     "kills": ("A stream killed at random moments", kills),
     "alternative": ("Beside it: Spark's own stream-stream join", alternative),
 }

@@ -115,9 +115,11 @@ class Simulation:
         """The same, compared with the join of the accepted tuples; the design's counters are held to it, too."""
         p = self.simulator.parameters
         kept = np.flatnonzero(~self.run.discarded)
-        accepted = self.arrivals[kept]
+        none_lost = len(kept) == len(self.arrivals)  # then they are numbered as they are
+        accepted = self.arrivals if none_lost else self.arrivals[kept]
         windows = Windows(p.windows, p.span)
-        expected = kept[window_join_array(accepted, p.predicate, windows)]
+        expected = window_join_array(accepted, p.predicate, windows)
+        expected = expected if none_lost else kept[expected]
         for name, counted, right in (
             ("dropped", self.run.dropped, len(self.arrivals) - len(kept)),
             ("overflows", self.run.overflows, count_overflows(accepted, windows)),

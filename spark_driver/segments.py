@@ -1,6 +1,7 @@
 """Segments as the simulator wants them, and their results as they count in the whole."""
 
 from dataclasses import replace
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +53,14 @@ def with_times_from_zero(segment: Segment, parameters: JoinParameters) -> Segmen
 
 def own_results(simulation: Simulation, segment: Segment) -> OwnResults:
     """The results that count."""
-    numbers = simulation.numbers
+    # Column by column: NumPy is slow at many rows of two or three numbers each.
+    columns = list(simulation.numbers.T)
+    latest = reduce(np.maximum, columns)
     # A wrong design may give results of tuples that never were; the check has seen them.
-    rows = (numbers < len(segment.arrivals)).all(axis=1) & (numbers.max(axis=1, initial=-1) >= segment.warm_up)
+    rows = np.flatnonzero((latest < len(segment.arrivals)) & (latest >= segment.warm_up))
     cycle = simulation.run.result_cycle[rows]
-    accepted = simulation.run.accepted_cycle[numbers[rows]].max(axis=1, initial=0)
+    columns = [column[rows] for column in columns]
+    accepted = reduce(np.maximum, [simulation.run.accepted_cycle[column] for column in columns])
     keys = {name: column[rows] for name, column in simulation.key_columns.items()}
-    return OwnResults(segment.numbers[numbers[rows]], cycle, cycle - accepted, keys)
+    numbers = np.stack([segment.numbers[column] for column in columns], axis=1)
+    return OwnResults(numbers, cycle, cycle - accepted, keys)

@@ -3,25 +3,30 @@
 Whatever Java and Spark have to say goes to a log; where a run fails, the log stays and the error names it.
 """
 
+import logging
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext
+from pyspark import __version__ as pyspark_version
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from streamjoin.sim import cache
 from streamjoin.spark_driver.errors import SparkError
+from streamjoin.spark_driver.executors import expecting_executors
 from streamjoin.spark_driver.java import java_home
 
 _LOOPBACK = "127.0.0.1"
@@ -63,7 +68,7 @@ def spark_session(
         with _sentences(log):
             spark = _start(master, dict(settings or {}), Path(scratch), log, held)
         try:
-            with _sentences(log):
+            with _sentences(log), expecting_executors(spark.sparkContext):
                 yield spark
         finally:
             with suppress(Exception):
@@ -75,10 +80,11 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
     if not under_spark_submit():
         _check_master(master)
         conf.setMaster(_with_retries(master))
-        settings = _SETTINGS | (_loopback() if master.startswith("local") else {}) | settings
+        settings = _SETTINGS | (_loopback() if _is_here(master) else {}) | settings
         settings["spark.sql.warehouse.dir"] = str(scratch / "warehouse")
-        if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
+        if master.startswith("local"):
             os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for name, value in settings.items():
         conf.set(name, value)
     gateway = SparkContext._gateway  # Java outlives its sessions
@@ -87,8 +93,21 @@ def _start(master: str, settings: dict[str, str], scratch: Path, log: Path, held
         with log.open("w") as sink:
             gateway = launch_gateway(conf, {"stdout": sink, "stderr": subprocess.STDOUT, "pass_fds": tuple(held)})
     context = SparkContext(conf=conf, gateway=gateway)
+    _stay_calm_when_interrupted()
     context.setLogLevel("ERROR" if under_spark_submit() else "WARN")
     return SparkSession(context)
+
+
+def _stay_calm_when_interrupted() -> None:
+    """Spark's own handler of Ctrl-C talks to Java in the midst of talking to Java, and py4j prints what comes of it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+def _is_here(master: str) -> bool:
+    """Whether all of a run takes place on this machine."""
+    return bool(re.match(r"local|spark://(localhost|127\.[\d.]+|\[::1\]):\d+$", master))
 
 
 def _loopback() -> dict[str, str]:
@@ -123,12 +142,21 @@ def _sentences(log: Path) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError, OSError) as error:
-        raise SparkError(f"Spark failed: {reason(error)}{_keep(log)}") from error
+        kept = _keep(log)
+        if log.exists() and "All masters are unresponsive" in log.read_text(errors="replace"):
+            raise SparkError(
+                "the master gave no answer in Spark's language: check that it is one of Spark "
+                f"{'.'.join(pyspark_version.split('.')[:2])} and running{kept}"
+            ) from error
+        raise SparkError(f"Spark failed: {reason(error)}{kept}") from error
 
 
 def reason(error: BaseException) -> str:
     """The line of an error that says what happened, without the stacks of two languages around it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return "its Java is gone, killed or out of memory"
+    lines = [line.strip().removeprefix(": ") for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("at ")] or [type(error).__name__]
     telling = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Failure)\b.*:", line)]
     failed = [line for line in lines if "stage failure" in line or "Job aborted" in line]
     line = (failed or telling or lines)[-1]

@@ -70,6 +70,7 @@ def _sizes(request, monkeypatch):
         monkeypatch.setattr(key_bounds, "_BLOCK", 16)
     if request.param == "always sorted":
         monkeypatch.setattr(vectorised, "_NARROW", 0)
+        monkeypatch.setattr(vectorised, "_SAFE", 0)
 
 
 @pytest.mark.usefixtures("_sizes")
@@ -114,3 +115,10 @@ def test_keys_and_bands_at_the_ends_of_63_bits():
     tuples = Arrivals([0, 1] * 30, [0, last, last, last, last - 1, 0] * 10)
     for spec in ("equi", "ne", "lt", "ge", "band:1", f"band:{2**70}", f"bands:{-last}..-5,{last}..{last}"):
         assert_same(tuples, parse_predicate(spec), Windows((30, 30)))
+
+
+@pytest.mark.parametrize("spec", ["equi", "band:3", "bands:-4..-2,1..1", f"bands:{2**60}..{2**60 + 2}"])
+def test_keys_that_leave_no_bits_for_arrival_numbers(spec):
+    rng = np.random.default_rng(3)
+    tuples = Arrivals(rng.integers(0, 2, 400), rng.integers(0, 9, 400) + rng.integers(0, 2, 400) * 2**60)
+    assert_same(tuples, parse_predicate(spec), Windows((30, 11)))

@@ -3,6 +3,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark import SparkContext
 
 from streamjoin.spark_driver.errors import SparkError
@@ -65,13 +66,29 @@ An error occurred while calling o42.collect.
 """
 
 
+STOPPED = """\
+An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.
+: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.
+\tat org.apache.spark.SparkContext.assertNotStopped(SparkContext.scala:131)
+
+And it was stopped at:
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         (FAILED_TASK, "Job aborted due to stage failure: Task 3 in stage 0.0 failed 4 times"),
         ("Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no such thing"),
+        (STOPPED, "IllegalStateException: Cannot call methods on a stopped SparkContext"),
         ("", "RuntimeError"),
     ],
 )
 def test_the_reason_of_an_error_is_one_line(text, sentence):
     assert reason(RuntimeError(text)).endswith(sentence)
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), Py4JNetworkError("no answer")])
+def test_a_java_that_is_gone(error):
+    assert reason(error) == "its Java is gone, killed or out of memory"
