@@ -117,22 +117,20 @@ class Emitter(Part):
         ]
         # Picked, fetched, given: one register after the other.
         whole = self._combination.message(self._combination.streams)
-        taken, fetched = (Signal(whole, name=name, reset_less=True) for name in ("taken", "fetched"))
-        taken_depth, fetched_depth = Signal.like(self.depth), Signal.like(self.depth)
+        fetched = Signal(whole, reset_less=True)
+        fetched_depth = Signal.like(self.depth)
         m.d.sync += [
-            taken_depth.eq(picker.picked),
-            fetched_depth.eq(taken_depth),
+            fetched_depth.eq(picker.picked),
             self.depth.eq(fetched_depth),
-            taken.some.eq(picker.some),
-            taken.last.eq(picker.last),
-            fetched.eq(taken),
+            fetched.some.eq(picker.some),
+            fetched.last.eq(picker.last),
             self.o.eq(fetched),
         ]
         for n, (depth, message) in enumerate(zip(self._depths, messages, strict=True)):
             with m.If(picker.picked[n]):
                 carried = [name for name in whole.members if name not in ("parts", "some", "last")]
-                m.d.sync += [taken[name].eq(message.p[name]) for name in carried]
-                m.d.sync += [taken.parts[k].eq(message.p.parts[k]) for k in range(depth)]
+                m.d.sync += [fetched[name].eq(message.p[name]) for name in carried]
+                m.d.sync += [fetched.parts[k].eq(message.p.parts[k]) for k in range(depth)]
             with m.If(fetched_depth[n]):
                 m.d.sync += self.o.parts[depth].eq(parts.fetched)
         return m

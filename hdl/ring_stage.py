@@ -63,6 +63,8 @@ class RingStage(Part):
     _PROBES = 4
     #: Rows with hits that may wait, for each depth, besides those under way.
     _HITS = 4
+    #: Combinations that come after a queue has said that it is full, which is heard a cycle later.
+    _RESERVE = Emitter.RESERVE + 1
 
     def __init__(
         self,
@@ -134,7 +136,7 @@ class RingStage(Part):
                 waiting.i.valid.eq(self.passes & is_of_previous),
             ]
         else:
-            waiting = Queue(layout, self._buffer + Emitter.RESERVE, margin=Emitter.RESERVE)
+            waiting = Queue(layout, self._buffer + self._RESERVE, margin=self._RESERVE)
             source = self.from_previous
             m.d.comb += [
                 *(waiting.i.p[name].eq(source.message[name]) for name in layout.members if name != "parts"),
@@ -168,7 +170,7 @@ class RingStage(Part):
         combination = self._combination
         following = self.to_next
         m.submodules.results = results = Queue(
-            combination.message(combination.streams), self._queue + Emitter.RESERVE, margin=Emitter.RESERVE
+            combination.message(combination.streams), self._queue + self._RESERVE, margin=self._RESERVE
         )
         carried = [name for name in combination.message(1).members if name != "parts"]
         m.d.comb += [
@@ -176,10 +178,12 @@ class RingStage(Part):
             *(following.depth[depth].eq(grown) for depth, grown in zip(self._depths[:-1], emitter.depth, strict=False)),
             *(following.message[name].eq(emitter.o[name]) for name in carried),
             *(following.message.parts[k].eq(emitter.o.parts[k]) for k in range(combination.streams - 1)),
-            emitter.room.eq(~Cat(*(following.full[depth] for depth in self._depths[:-1]), results.almost_full)),
             results.i.p.eq(emitter.o),
             results.i.valid.eq(emitter.depth[-1] & emitter.o.some),
             self.busy.eq(results.busy),
         ]
-        m.d.sync += self.complete.eq(emitter.depth[-1] & emitter.o.last)
+        m.d.sync += [
+            emitter.room.eq(~Cat(*(following.full[depth] for depth in self._depths[:-1]), results.almost_full)),
+            self.complete.eq(emitter.depth[-1] & emitter.o.last),
+        ]
         connect(m, results.o, flipped(self.o_result))

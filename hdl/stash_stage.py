@@ -304,13 +304,12 @@ class StashStage(Part):
         sources = {ONE: (self._banks[1], self._places[1]), TWO: (self._banks[0], self._places[0])}
         sources |= {STASHED: (self._stash, self._stash_places), DEEP: sources[TWO]}
         for kind, walk in self._walks.items():
-            bank, places = sources[kind]
+            bank, _ = sources[kind]
             with m.If(walk.step):
                 m.d.comb += [
                     bank.show.eq(1),
                     bank.row.eq(walk.row),
-                    *(chosen[name].eq(walk.row[name]) for name in ("lane", "row", "last")),
-                    chosen.next_row.eq(places.row_after(walk.row.row)),
+                    *(chosen[name].eq(walk.row[name]) for name in ("lane", "row", "next_row", "last")),
                     chosen.in_one.eq(kind in (TWO, DEEP)),
                     chosen.in_stash.eq(kind == STASHED),
                 ]
@@ -376,24 +375,23 @@ class StashStage(Part):
         layout = data.StructLayout(
             {"kind": 5, "message": combination.message(3), "one": self._position, "two": self._position}
         )
-        taken, fetched, given = (Signal(layout, name=name) for name in ("taken", "fetched", "given"))
+        fetched, given = (Signal(layout, name=name) for name in ("fetched", "given"))
         m.d.sync += [
-            taken.kind.eq(Mux(picker.picked[0], Const(1, 5) << probe.p.kind, picker.picked[1] << DEEP)),
-            taken.message.some.eq(picker.some),
-            taken.message.last.eq(picker.last),
-            taken.one.eq(probe.p.position),
-            taken.two.eq(probe.p.position),
-            fetched.eq(taken),
+            fetched.kind.eq(Mux(picker.picked[0], Const(1, 5) << probe.p.kind, picker.picked[1] << DEEP)),
+            fetched.message.some.eq(picker.some),
+            fetched.message.last.eq(picker.last),
+            fetched.one.eq(probe.p.position),
+            fetched.two.eq(probe.p.position),
             given.eq(fetched),
         ]
         carried = [name for name in combination.message(1).members if name not in ("parts", "some", "last")]
-        parts = taken.message.parts
+        parts = fetched.message.parts
         with m.If(picker.picked[0]):
-            m.d.sync += [taken.message[name].eq(probe.p.message[name]) for name in carried]
+            m.d.sync += [fetched.message[name].eq(probe.p.message[name]) for name in carried]
             # Wherever it belongs: the others are fetched.
             m.d.sync += [part.eq(probe.p.message.parts[0]) for part in parts]
         with m.If(picker.picked[1]):
-            m.d.sync += [taken.message[name].eq(deep.p[name]) for name in carried]
+            m.d.sync += [fetched.message[name].eq(deep.p[name]) for name in carried]
             m.d.sync += [parts[1].eq(deep.p.parts[0]), parts[2].eq(deep.p.parts[1])]
         one, two = (store.fetched for store in self._parts)
         with m.If(fetched.kind[TWO] | fetched.kind[DEEP]):
@@ -409,7 +407,7 @@ class StashStage(Part):
         pair, result = given.kind[ONE] | given.kind[TWO], given.kind[STASHED] | given.kind[DEEP]
         plain = [name for name in combination.message(1).members if name != "parts"]
         m.d.comb += [
-            self._under_way.eq(Cat(taken.kind, fetched.kind, given.kind).any()),
+            self._under_way.eq(Cat(picker.picked, fetched.kind, given.kind).any()),
             self.to_next.depth.eq(Cat(Const(0, 1), pair)),
             self._deep.i.valid.eq(given.kind[ANEW]),
             self._results.i.valid.eq(result & given.message.some),
