@@ -1,11 +1,11 @@
 """The hash join core of a stage: the window of one stream, found by key, and a walk for each depth of combination."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory
 
+from streamjoin.hdl.choice import deepest
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.hash_shelf import between, bucket_of
-from streamjoin.hdl.hit_picker import deepest
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.ram import NEVER_COLLIDES

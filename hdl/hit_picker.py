@@ -4,6 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.choice import deepest, one_of
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 
@@ -69,6 +70,7 @@ class HitPicker(Part):
         m.d.comb += picks.eq(deepest(wants))
         # What hangs on a choice are wide multiplexers and queues' exits: they begin at registers.
         m.d.sync += [self.picked.eq(picks), self.release.eq(release)]
+        chosen = []
         for n, hits in enumerate(self.hits):
             here = Signal(name=f"here{n}")
             entry = Signal(hit_layout(places), name=f"entry{n}", reset_less=True)
@@ -89,13 +91,9 @@ class HitPicker(Part):
                 m.d.sync += [here.eq(hits.valid), entry.eq(hits.p), *_count(hits.p.found, some, single)]
             with m.Elif(picks[n]):
                 m.d.sync += [entry.found.eq(rest), *_count(rest, some, single)]
-            with m.If(picks[n]):
-                m.d.sync += [
-                    self.some.eq(some),
-                    self.last.eq(ends & single),
-                    hit.eq(entry),
-                    hit.found.eq(entry.found ^ rest),
-                ]
+            chosen.append(Cat(some, ends & single, entry.found ^ rest, entry.lane, entry.row, entry.next_row))
+        with m.If(picks.any()):
+            m.d.sync += Cat(self.some, self.last, hit.found, hit.lane, hit.row, hit.next_row).eq(one_of(picks, chosen))
         lane = Cat(
             Cat(hit.found[lane] for lane in range(places.lanes) if lane >> bit & 1).any()
             for bit in range(places.place["lane"].width)
@@ -115,8 +113,3 @@ def _without_first(found):
 def _count(found, some, single):
     """Whether there is any, and whether there are not two."""
     return [some.eq(found.any()), single.eq(~_without_first(found).any())]
-
-
-def deepest(bits):
-    """Of the bits that are up, the last one alone."""
-    return Cat(bit & ~bits[n + 1 :].any() if n + 1 < len(bits) else bit for n, bit in enumerate(bits))

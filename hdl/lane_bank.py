@@ -10,8 +10,10 @@ from streamjoin.hdl.ram import NEVER_COLLIDES
 
 
 def row_layout(places: Places) -> data.StructLayout:
-    """A row's worth of tuples: where it begins, the row in which it goes on, and the lanes that are ``further``, in that
-    one; of the ``last`` row of a walk only the rest counts, if there is one."""
+    """A row's worth of tuples: where it begins, the row in which it goes on, and the lanes ``further`` on, in that.
+
+    Of the ``last`` row of a walk only the rest counts, if there is one.
+    """
     where = places.place.members
     further = {"next_row": where["row"], "further": places.lanes}
     return data.StructLayout({**where, **further, "rest": range(places.lanes), "last": 1})

@@ -7,8 +7,9 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.choice import deepest, one_of
 from streamjoin.hdl.combination import Combination
-from streamjoin.hdl.hit_picker import deepest, hit_layout
+from streamjoin.hdl.hit_picker import hit_layout
 from streamjoin.hdl.lane_bank import LaneBank, Walk, row_layout
 from streamjoin.hdl.order_control import OrderControl
 from streamjoin.hdl.part import Part
@@ -115,10 +116,13 @@ class Sweep(Part):
             {"row": row_layout(places), "depth": len(rows), "ends": len(rows), "probe": self._combination.probe}
         )
         along = [Signal(layout, name=f"along{n}") for n in range(self.LATENCY + 1)]
-        m.d.comb += [along[0].depth.eq(shows), along[0].ends.eq(ends), bank.row.eq(along[0].row)]
-        for n, row in enumerate(rows):
-            with m.If(shows[n]):
-                m.d.comb += [along[0].row.eq(row), along[0].probe.eq(probes[n])]
+        m.d.comb += [
+            along[0].depth.eq(shows),
+            along[0].ends.eq(ends),
+            along[0].row.eq(one_of(shows, rows)),
+            along[0].probe.eq(one_of(shows, probes)),
+            bank.row.eq(along[0].row),
+        ]
         m.d.sync += [later.eq(now) for now, later in pairwise(along)]
 
         comparing, given = along[bank.LATENCY], along[-1]
@@ -181,7 +185,10 @@ def look_up(m, ports, order: OrderControl, takes) -> list[Upcoming]:
     """
     depths = len(ports)
     known, asking, chosen = Signal(depths), Signal(depths), Signal(depths)
-    m.d.comb += chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking))
+    m.d.comb += [
+        chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking)),
+        order.asked.eq(one_of(chosen, [port.p.number for port in ports])),
+    ]
     m.d.sync += [asking.eq(chosen), known.eq((known | asking) & ~takes)]
     upcoming = []
     for n, port in enumerate(ports):
@@ -189,8 +196,6 @@ def look_up(m, ports, order: OrderControl, takes) -> list[Upcoming]:
         view = Signal.like(order.view, name=f"view{n}", reset_less=True)
         probe = Signal.like(port.p.probe, name=f"next_probe{n}", reset_less=True)
         m.d.comb += port.ready.eq(asking[n])
-        with m.If(chosen[n]):
-            m.d.comb += order.asked.eq(port.p.number)
         with m.If(asking[n]):
             m.d.sync += [view.eq(order.view), empty.eq(order.empty | ~port.p.some), probe.eq(port.p.probe)]
         upcoming.append(Upcoming(chosen[n], asking[n], known[n], empty, view, probe))

@@ -114,7 +114,9 @@ def _ports_header(manifest: dict) -> str:
         raise ValueError(f"{manifest['name']} is not a whole design: it lacks {', '.join(missing) or 'input streams'}")
     inputs = [f"X({number}, {stream['port']})" for number, stream in enumerate(manifest["inputs"])]
     result_words = words_for(widths["o_result__payload"])
-    return f"#define INPUTS(X) {' '.join(inputs)}\n#define RESULT_WORDS {result_words}\n"
+    lost = "model->lost" if "lost" in widths else "0"  # few designs lose anything
+    lines = [f"INPUTS(X) {' '.join(inputs)}", f"RESULT_WORDS {result_words}", f"LOST(model) ({lost})"]
+    return "".join(f"#define {line}\n" for line in lines)
 
 
 def _top(manifest: dict, registered_reset: bool) -> str:

@@ -60,6 +60,7 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "streams": lambda rng: rng.choice((3, 3, 4, rng.randint(3, 8))),
     **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
     "buffer": lambda rng: rng.randint(1, 3),
+    "discard": lambda _: None,  # loses results, as it should
     "result_queue": lambda rng: rng.randint(1, 3),
     "second_lanes": lambda rng: rng.choice((None, 1, rng.randint(2, 6))),
     "stash": lambda rng: rng.choice((None, 0, 1, rng.randint(2, 100))),

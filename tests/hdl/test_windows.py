@@ -122,7 +122,7 @@ def test_hits_are_picked_one_by_one_and_the_last_says_so():
         picked = []
         for _ in range(3):
             await ctx.tick()
-            picked.append(told(ctx) + (ctx.get(picker.place.row), ctx.get(picker.place.lane)))
+            picked.append((*told(ctx), ctx.get(picker.place.row), ctx.get(picker.place.lane)))
         assert picked == [(2, 1, 0, 2, 0, 3), (1, 1, 0, 0, 1, 1), (1, 1, 1, 1, 0, 2)]
         await ctx.tick()
         assert ctx.get(picker.picked) == 0
