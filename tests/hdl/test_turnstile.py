@@ -79,6 +79,8 @@ def test_all_that_is_accepted_passes_in_order_and_no_more_than_there_is_room_for
                 assert len(behind.under_way) <= flight
             ctx.set(dut.complete, behind.complete(0.1 if slow else 0.9))
             await ctx.tick()
+        for port in dut.ports:
+            ctx.set(port.valid, 0)
         await ctx.tick().repeat(2)
         assert passed > 40
         assert ctx.get(dut.dropped) == lost
