@@ -83,19 +83,20 @@ def table(data: dict) -> Table:
 def chart(data: dict) -> Chart:
     looks = style.looks([name for name in THRESHOLDS if name != LOSSLESS])
 
-    def panel(title, y, value, line):
+    def panel(title, y, value, lossless, bottom):
         def draw(axes, _):
             for name, look in looks.items():
                 points = by_matches(data, name)
                 series(axes, list(points), [value(point) for point in points.values()], look)
-            claim_line(axes, *line)
+            claim_line(axes, lossless, LOSSLESS)
             style.dress(axes, title=title, x="Matches of a tuple in a window", y=y)
+            axes.set_ylim(bottom=bottom)
 
         return Panel(draw)
 
     panels = [
-        panel("What is lost", "Share of the results, %", lambda point: 100 * lost(point), (0, LOSSLESS)),
-        panel("What is gained", "Times as many tuples a cycle", lambda point: gain(data, point), (1, LOSSLESS)),
+        panel("What is lost", "Share of the results, %", lambda point: 100 * lost(point), 0, -10),
+        panel("What is gained", "Times as many tuples a cycle", lambda point: gain(data, point), 1, 0),
     ]
     heading = f"Intermediate results dropped: {STREAMS} streams, windows of {data['window']}, buffers of {BUFFER}"
     return Chart(ENTRY.name, heading, ENTRY.claim, panels, looks)
