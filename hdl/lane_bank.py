@@ -132,7 +132,7 @@ class Walk(Part):
                 row.row.eq(view.first.row),
                 row.next_row.eq(row_after(view.first.row)),
                 row.lane.eq(view.first.lane),
-                row.further.eq(Cat(lane < view.first.lane for lane in range(self._places.lanes))),
+                row.further.eq(Cat(lane < view.first.lane for lane in range(self._places.lanes - 1))),
                 row.rest.eq(view.rest),
                 row.last.eq(further == 0),
                 left.eq(further),

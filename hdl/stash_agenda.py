@@ -153,7 +153,7 @@ class StashAgenda(Part):
         m.d.comb += [
             self.probe.eq(Mux(self.shows[1], probes[1].as_value(), probes[0].as_value())),
             self.source.eq(Cat(steps[0] | steps[-1], *steps[1:-1])),
-            *(field.eq(one_of(steps, [row[name] for row in rows])) for name, field in members(self.row)),
+            *(field.eq(one_of(steps, [row[name] for row in rows])) for name, field in members(self.row) if len(field)),
         ]
 
 
