@@ -87,6 +87,8 @@ def _in_words(summary: dict) -> str:
         lines.append("  latency in cycles: " + ", ".join(f"{name} {value:g}" for name, value in latency.items()))
     if summary["dropped"] or summary["overflows"]:
         lines.append(f"  {summary['dropped']} tuples dropped, {summary['overflows']} overflows")
+    if "lost_intermediates" in summary:
+        lines.append(f"  {summary['lost_intermediates']} intermediate results thrown away")
     lines.append(
         f"  built in {summary['build_seconds']:.1f} s, simulated in {summary['sim_seconds']:.2f} s "
         f"({summary['cycles_per_second']:,.0f} cycles a second)"

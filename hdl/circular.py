@@ -1,9 +1,10 @@
 """Circular multi-way join: paper 004."""
 
 import dataclasses
+from itertools import pairwise
 from math import prod
 
-from amaranth.lib.wiring import connect
+from amaranth.lib.wiring import Out, connect
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.index import INDEXES, check_index
@@ -40,6 +41,10 @@ class CircularParameters(MultiwayParameters, _Windows):
     index: str = parameter("none", "scan windows, or look only at what hashes to the same bucket", INDEXES)
     buckets: int | None = parameter(None, "buckets in each stage, a power of two; none: about one for each tuple")
 
+    discard: int | None = parameter(
+        None, "intermediate results that wait at a depth, from which on further ones are lost, as in the paper"
+    )
+
     def __post_init__(self):
         names = _names(self.streams)
         object.__setattr__(self, "streams", names)
@@ -55,6 +60,8 @@ class CircularParameters(MultiwayParameters, _Windows):
                 raise ParameterError(f"{name} must be a whole number from 1 up, not {window!r}")
         super().__post_init__()
         check_index(self)
+        if self.discard is not None and not (isinstance(self.discard, int) and 1 <= self.discard <= self.buffer):
+            raise ParameterError(f"discard must be a whole number from 1 to buffer={self.buffer}, not {self.discard!r}")
 
     @classmethod
     def window_names(cls, given):
@@ -107,7 +114,13 @@ class CircularJoin(MultiwayJoin):
     Predicates other than ``equi`` hold between a stream and the next. S1 and SN are not neighbours: at the stage of S1
     all tuples go with those of SN, and what they become is compared at S2 and further on. The result is exact; it takes
     as many scans as there are tuples in the window of S1.
+
+    With ``discard`` results are lost, as in the paper: an intermediate result that comes to a stage where so many of
+    its depth wait is thrown away, and counted (``lost``). What comes out is part of the join, each result once.
     """
+
+    def __init__(self, parameters: CircularParameters):
+        super().__init__(parameters, **({} if parameters.discard is None else {"lost": Out(32)}))
 
     @property
     def lines(self):
@@ -124,6 +137,7 @@ class CircularJoin(MultiwayJoin):
                 buckets=(p.buckets or 1 << ceil_log2(window)) if p.index == "hash" else None,
                 buffer=p.buffer,
                 queue=p.result_queue,
+                discard=p.discard,
             )
             for n, window in enumerate(p.windows)
         ]
@@ -134,4 +148,8 @@ class CircularJoin(MultiwayJoin):
         for stage, origin in zip(stages, origins, strict=True):
             connect(m, stage.to_next, stages[origin].from_previous)
             m.d.comb += gate.complete[origin].eq(stage.complete)
+        if self.parameters.discard is not None:
+            for stage, following in pairwise(stages):
+                m.d.comb += following.lost.eq(stage.lost_on)
+            m.d.comb += self.lost.eq(stages[-1].lost_on)
         return origins

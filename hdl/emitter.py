@@ -4,6 +4,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from streamjoin.hdl.choice import one_of
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.hit_picker import HitPicker, hit_layout
 from streamjoin.hdl.part import Part
@@ -117,22 +118,24 @@ class Emitter(Part):
         ]
         # Picked, fetched, given: one register after the other.
         whole = self._combination.message(self._combination.streams)
-        taken, fetched = (Signal(whole, name=name, reset_less=True) for name in ("taken", "fetched"))
-        taken_depth, fetched_depth = Signal.like(self.depth), Signal.like(self.depth)
+        fetched = Signal(whole, reset_less=True)
+        fetched_depth = Signal.like(self.depth)
         m.d.sync += [
-            taken_depth.eq(picker.picked),
-            fetched_depth.eq(taken_depth),
+            fetched_depth.eq(picker.picked),
             self.depth.eq(fetched_depth),
-            taken.some.eq(picker.some),
-            taken.last.eq(picker.last),
-            fetched.eq(taken),
+            fetched.some.eq(picker.some),
+            fetched.last.eq(picker.last),
             self.o.eq(fetched),
         ]
-        for n, (depth, message) in enumerate(zip(self._depths, messages, strict=True)):
-            with m.If(picker.picked[n]):
-                carried = [name for name in whole.members if name not in ("parts", "some", "last")]
-                m.d.sync += [taken[name].eq(message.p[name]) for name in carried]
-                m.d.sync += [taken.parts[k].eq(message.p.parts[k]) for k in range(depth)]
+        carried = [name for name in whole.members if name not in ("parts", "some", "last")]
+        with m.If(picker.picked.any()):
+            for name in carried:
+                m.d.sync += fetched[name].eq(one_of(picker.picked, [message.p[name] for message in messages]))
+            for k in range(self._depths[-1]):
+                having = [n for n, depth in enumerate(self._depths) if depth > k]
+                choices = [picker.picked[n] for n in having]
+                m.d.sync += fetched.parts[k].eq(one_of(choices, [messages[n].p.parts[k] for n in having]))
+        for n, depth in enumerate(self._depths):
             with m.If(fetched_depth[n]):
                 m.d.sync += self.o.parts[depth].eq(parts.fetched)
         return m

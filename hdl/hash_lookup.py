@@ -1,11 +1,11 @@
 """The hash join core of a stage: the window of one stream, found by key, and a walk for each depth of combination."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory
 
+from streamjoin.hdl.choice import deepest
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.hash_shelf import between, bucket_of
-from streamjoin.hdl.hit_picker import deepest
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.ram import NEVER_COLLIDES
@@ -60,8 +60,8 @@ class HashLookup(Part):
         row = self._places.place["row"].shape
         order = keep_order(m, self, self._places)
         takes, wants, shows, ends = (Signal(depths, name=name) for name in ("takes", "wants", "shows", "ends"))
-        views = look_up(m, self.i, order, takes)
-        read, youngest = self._store(m, order, [asked for asked, _, _ in views])
+        upcoming = look_up(m, self.i, order, takes)
+        read, youngest = self._store(m, order, upcoming)
 
         reading = Signal(depths)
         m.d.comb += shows.eq(deepest(wants))
@@ -70,27 +70,26 @@ class HashLookup(Part):
             {"at": row, "below": row, "first": row, "end": row, "probe": self._combination.probe}
         )
         walks = [Signal(layout, name=f"walk{n}", reset_less=True) for n in range(depths)]
-        for n, (port, walk, (_, known, view)) in enumerate(zip(self.i, walks, views, strict=True)):
+        for n, (walk, next_) in enumerate(zip(walks, upcoming, strict=True)):
             active = Signal(name=f"active{n}")
-            empty = ~port.p.some | (view.whole == 0)
+            view = next_.view
             inside = between(walk.first, walk.at, walk.below)
             rests = active & ~reading[n] & ~self.pause[n]
             m.d.comb += [
                 wants[n].eq(rests & inside),
-                takes[n].eq(known & port.valid & ~active & ~self.pause[n]),
-                ends[n].eq(Mux(active, rests & ~inside, takes[n] & empty)),
-                port.ready.eq(takes[n]),
+                takes[n].eq(next_.known & ~active & ~self.pause[n]),
+                ends[n].eq(Mux(active, rests & ~inside, takes[n] & next_.empty)),
             ]
             with m.If(takes[n]):
                 beyond = view.first.row + view.whole
                 end = Mux(beyond >= self._places.rows, beyond - self._places.rows, beyond)
                 m.d.sync += [
-                    active.eq(~empty),
+                    active.eq(~next_.empty),
                     walk.at.eq(youngest[n]),
                     walk.below.eq(order.free.row),
                     walk.first.eq(view.first.row),
                     walk.end.eq(end),
-                    walk.probe.eq(port.p.probe),
+                    walk.probe.eq(next_.probe),
                 ]
             with m.Elif(ends[n]):
                 m.d.sync += active.eq(0)
@@ -101,7 +100,7 @@ class HashLookup(Part):
         self._compare(m, read, walks, reading, ends)
         return m
 
-    def _store(self, m, order, asked):
+    def _store(self, m, order, upcoming):
         """Tuples with the place of the one before in their bucket; for each depth, the youngest in the bucket."""
         pairing, row = self._combination.pairing, self._places.place["row"].shape
         resting = data.StructLayout({"compared": pairing.compared, "before": row})
@@ -136,13 +135,11 @@ class HashLookup(Part):
             stored.eq(bucket),
         ]
         # Asked for together with the view, and known together with it.
-        was_asked = Signal(len(self.i))
-        m.d.sync += was_asked.eq(Cat(asked))
         youngest = [Signal(row, name=f"youngest{n}", reset_less=True) for n in range(len(self.i))]
         for n, port in enumerate(self.i):
-            with m.If(asked[n]):
+            with m.If(upcoming[n].asked):
                 m.d.comb += look.addr.eq(bucket_of(port.p.probe.previous.key, self._buckets))
-            with m.If(was_asked[n]):
+            with m.If(upcoming[n].found):
                 m.d.sync += youngest[n].eq(look.data)
         return read, youngest
 

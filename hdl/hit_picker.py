@@ -4,6 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.choice import deepest, one_of
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.places import Places
 
@@ -36,14 +37,13 @@ class HitPicker(Part):
         What was found, for each line, in order.
     known, says_last
         For each line, of what its hits are found for: it is there; nothing follows it of its arrival.
-    release
-        For each line: this is done with.
     room
-        For each line: something may be picked.
-    picked, some, last
-        The line of which something is picked in this cycle, in unary; there is a tuple; it is the arrival's last.
-    place
-        Where the tuple is, in the next cycle.
+        For each line: something may be picked in this cycle.
+    picked, some, last, place
+        In the cycle after that: the line of which something was picked, in unary; there is a tuple; it is the
+        arrival's last; where it is.
+    release
+        For each line: what its hits are found for is done with. It is still needed in this cycle, if one was picked.
     """
 
     def __init__(self, places: Places, lines: int):
@@ -65,30 +65,35 @@ class HitPicker(Part):
     def elaborate(self, platform):
         m = Module()
         places, lines = self._places, len(self.hits)
-        wants = Signal(lines)
+        wants, picks, release = Signal(lines), Signal(lines), Signal(lines)
         hit = Signal(hit_layout(places), reset_less=True)
-        m.d.comb += self.picked.eq(deepest(wants))
+        m.d.comb += picks.eq(deepest(wants))
+        # What hangs on a choice are wide multiplexers and queues' exits: they begin at registers.
+        m.d.sync += [self.picked.eq(picks), self.release.eq(release)]
+        chosen = []
         for n, hits in enumerate(self.hits):
             here = Signal(name=f"here{n}")
             entry = Signal(hit_layout(places), name=f"entry{n}", reset_less=True)
-            rest = entry.found & (entry.found - 1)[: places.lanes]
-            some = entry.found.any()
+            # One tuple at least is found, and no more than one.
+            some, single = Signal(name=f"some{n}", reset_less=True), Signal(name=f"single{n}", reset_less=True)
+            rest = _without_first(entry.found)
+            known = self.known[n] & ~self.release[n]
             ends = entry.last & self.says_last[n]
             silent, done = Signal(name=f"silent{n}"), Signal(name=f"done{n}")
             m.d.comb += [
-                wants[n].eq(here & self.known[n] & self.room[n] & (some | ends)),
-                silent.eq(here & self.known[n] & ~some & ~ends),
-                done.eq(silent | (self.picked[n] & (rest == 0))),
+                wants[n].eq(here & known & self.room[n] & (some | ends)),
+                silent.eq(here & known & ~some & ~ends),
+                done.eq(silent | (picks[n] & single)),
                 hits.ready.eq(~here | done),
-                self.release[n].eq(done & entry.last),
+                release[n].eq(done & entry.last),
             ]
             with m.If(hits.ready):
-                m.d.sync += [here.eq(hits.valid), entry.eq(hits.p)]
-            with m.Elif(self.picked[n]):
-                m.d.sync += entry.found.eq(rest)
-            with m.If(self.picked[n]):
-                m.d.comb += [self.some.eq(some), self.last.eq(ends & (rest == 0))]
-                m.d.sync += [hit.eq(entry), hit.found.eq(entry.found ^ rest)]
+                m.d.sync += [here.eq(hits.valid), entry.eq(hits.p), *_count(hits.p.found, some, single)]
+            with m.Elif(picks[n]):
+                m.d.sync += [entry.found.eq(rest), *_count(rest, some, single)]
+            chosen.append(Cat(some, ends & single, entry.found ^ rest, entry.lane, entry.row, entry.next_row))
+        with m.If(picks.any()):
+            m.d.sync += Cat(self.some, self.last, hit.found, hit.lane, hit.row, hit.next_row).eq(one_of(picks, chosen))
         lane = Cat(
             Cat(hit.found[lane] for lane in range(places.lanes) if lane >> bit & 1).any()
             for bit in range(places.place["lane"].width)
@@ -100,6 +105,11 @@ class HitPicker(Part):
         return m
 
 
-def deepest(bits):
-    """Of the bits that are up, the last one alone."""
-    return Cat(bit & ~bits[n + 1 :].any() if n + 1 < len(bits) else bit for n, bit in enumerate(bits))
+def _without_first(found):
+    """All that was found but the first."""
+    return found & (found - 1)[: len(found)]
+
+
+def _count(found, some, single):
+    """Whether there is any, and whether there are not two."""
+    return [some.eq(found.any()), single.eq(~_without_first(found).any())]

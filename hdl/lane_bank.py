@@ -1,6 +1,6 @@
 """The tuples of a window, or some other places, in lanes that are read side by side."""
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 
@@ -10,8 +10,13 @@ from streamjoin.hdl.ram import NEVER_COLLIDES
 
 
 def row_layout(places: Places) -> data.StructLayout:
-    """A row's worth of tuples: where it begins; of the ``last`` row of a walk only the rest counts, if there is one."""
-    return data.StructLayout({**places.place.members, "rest": range(places.lanes), "last": 1})
+    """A row's worth of tuples: where it begins, the row in which it goes on, and the lanes ``further`` on, in that.
+
+    Of the ``last`` row of a walk only the rest counts, if there is one.
+    """
+    where = places.place.members
+    further = {"next_row": where["row"], "further": places.lanes}
+    return data.StructLayout({**where, **further, "rest": range(places.lanes), "last": 1})
 
 
 class LaneBank(Part):
@@ -27,7 +32,7 @@ class LaneBank(Part):
     Members
     -------
     store, place, item
-        An item is to rest at this place.
+        An item is to rest at this place; it can be shown two cycles later.
     show, row
         This row's worth is to be shown.
     resting, counts
@@ -56,13 +61,17 @@ class LaneBank(Part):
         places, lanes = self._places, self._places.lanes
         chosen, reading = Signal(), Signal()
         row, row_reading = (Signal(row_layout(places), name=name, reset_less=True) for name in ("row", "row_reading"))
-        next_row = Signal(places.place["row"].shape, reset_less=True)
+        # What is stored, a cycle later: lanes are far apart.
+        storing = Signal(lanes)
+        write_row, item = Signal.like(self.place.row, reset_less=True), Signal(self._shape, reset_less=True)
         m.d.sync += [
             chosen.eq(self.show),
             row.eq(self.row),
-            next_row.eq(places.row_after(self.row.row)),
             reading.eq(chosen),
             row_reading.eq(row),
+            storing.eq(Mux(self.store, 1 << self.place.lane, 0)),
+            write_row.eq(self.place.row),
+            item.eq(self.item),
         ]
         for lane, resting in enumerate(self.resting):
             m.submodules[f"lane{lane}"] = items = memory.Memory(
@@ -70,11 +79,10 @@ class LaneBank(Part):
             )
             write, read = items.write_port(), items.read_port()
             m.d.comb += [
-                write.addr.eq(self.place.row),
-                write.data.eq(self.item),
-                write.en.eq(self.store & (self.place.lane == lane)),
-                # A row's worth begins in one row and goes on in the next, though never in the last lane.
-                read.addr.eq(Mux(lane < row.lane, next_row, row.row) if lane < lanes - 1 else row.row),
+                write.addr.eq(write_row),
+                write.data.eq(item),
+                write.en.eq(storing[lane]),
+                read.addr.eq(Mux(row.further[lane], row.next_row, row.row) if lane < lanes - 1 else row.row),
             ]
             m.d.sync += resting.eq(read.data)
         # As many ones as the rest has tuples, turned to where it begins.
@@ -115,14 +123,16 @@ class Walk(Part):
 
     def elaborate(self, platform):
         m = Module()
-        view, row = self.view, self.row
+        view, row, row_after = self.view, self.row, self._places.row_after
         left = Signal(range(self._places.window + 1), reset_less=True)
         further = view.whole - (view.rest == 0)
         with m.If(self.begin):
             m.d.sync += [
                 self.walking.eq(1),
                 row.row.eq(view.first.row),
+                row.next_row.eq(row_after(view.first.row)),
                 row.lane.eq(view.first.lane),
+                row.further.eq(Cat(lane < view.first.lane for lane in range(self._places.lanes - 1))),
                 row.rest.eq(view.rest),
                 row.last.eq(further == 0),
                 left.eq(further),
@@ -130,7 +140,8 @@ class Walk(Part):
         with m.Elif(self.step):
             m.d.sync += [
                 self.walking.eq(~row.last),
-                row.row.eq(self._places.row_after(row.row)),
+                row.row.eq(row.next_row),
+                row.next_row.eq(row_after(row.next_row)),
                 row.last.eq(left == 1),
                 left.eq(left - 1),
             ]

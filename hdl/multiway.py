@@ -44,6 +44,8 @@ class MultiwayJoin(Part):
     ----------
     parameters
         Of the join.
+    further_ports
+        Ports that only this one has.
 
     Members
     -------
@@ -58,9 +60,9 @@ class MultiwayJoin(Part):
     #: For each stream, the line in which its arrivals complete: see :class:`Turnstile`.
     lines: tuple[int, ...]
 
-    def __init__(self, parameters: MultiwayParameters):
+    def __init__(self, parameters: MultiwayParameters, **further_ports):
         self.parameters = parameters
-        super().__init__(face(parameters.pairing))
+        super().__init__({**face(parameters.pairing), **further_ports})
 
     @abstractmethod
     def stages(self) -> list[Part]:

@@ -1,7 +1,7 @@
 """Which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
 
 from amaranth.hdl import Module, Mux
-from amaranth.lib import memory
+from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.part import Part
@@ -16,13 +16,21 @@ class WindowView(Part):
     -------
     store, free
         A tuple enters; its place.
-    view, full
-        The window before that; it has as many tuples as it can hold.
+    view, full, empty
+        The window before that; it has as many tuples as it can hold; it has none.
     """
 
     def __init__(self, places: Places):
         self._places = places
-        super().__init__({"store": In(1), "free": Out(places.place), "view": Out(places.view), "full": Out(1)})
+        super().__init__(
+            {
+                "store": In(1),
+                "free": Out(places.place),
+                "view": Out(places.view),
+                "full": Out(1),
+                "empty": Out(1, init=1),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
@@ -30,7 +38,7 @@ class WindowView(Part):
         row_is_whole = view.rest == places.lanes - 1
         whole, rest = divmod(places.window - 1, places.lanes)
         with m.If(self.store):
-            m.d.sync += self.free.eq(places.after(self.free))
+            m.d.sync += [self.free.eq(places.after(self.free)), self.empty.eq(0)]
             with m.If(self.full):
                 m.d.sync += view.first.eq(places.after(view.first))
             with m.Else():
@@ -63,8 +71,8 @@ class OrderControl(Part):
     -------
     passes, own, number
         An arrival passes; it is of this stage's stream, and takes the place ``free``.
-    asked, view
-        The number of an arrival that has passed before this cycle; its view, in the next one.
+    asked, view, empty
+        The number of an arrival that has passed before this cycle; its view, and whether it is empty, in the next one.
     """
 
     def __init__(self, places: Places, number: int):
@@ -78,24 +86,26 @@ class OrderControl(Part):
                 "free": Out(places.place),
                 "asked": In(number),
                 "view": Out(places.view),
+                "empty": Out(1),
             }
         )
 
     def elaborate(self, platform):
         m = Module()
         places = self._places
-        m.submodules.views = views = memory.Memory(
-            shape=places.view, depth=1 << self._number, init=[], attrs=NEVER_COLLIDES
-        )
+        noted = data.StructLayout({"view": places.view, "empty": 1})
+        m.submodules.views = views = memory.Memory(shape=noted, depth=1 << self._number, init=[], attrs=NEVER_COLLIDES)
         m.submodules.window = window = WindowView(places)
         write, read = views.write_port(), views.read_port()
         m.d.comb += [
             window.store.eq(self.passes & self.own),
             self.free.eq(window.free),
             write.addr.eq(self.number),
-            write.data.eq(window.view),
+            write.data.view.eq(window.view),
+            write.data.empty.eq(window.empty),
             write.en.eq(self.passes),
             read.addr.eq(self.asked),
-            self.view.eq(read.data),
+            self.view.eq(read.data.view),
+            self.empty.eq(read.data.empty),
         ]
         return m

@@ -1,6 +1,6 @@
 """One stage of a circular multi-way join: the window of one stream, and all that is compared with it."""
 
-from amaranth.hdl import Cat, Module, Mux
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -42,6 +42,9 @@ class RingStage(Part):
         Combinations that may wait, for each depth, besides those under way.
     queue
         Results that may wait, besides those under way.
+    discard
+        If any: combinations that wait, of one depth, from which on further ones are thrown away. Their arrivals' ends
+        are not, so arrivals are complete all the same; their results are not.
 
     Members
     -------
@@ -57,12 +60,16 @@ class RingStage(Part):
         An arrival of that stream is complete: all its results are in the queue or have left it.
     busy
         Results wait.
+    lost, lost_on
+        With ``discard``: what the stages before have thrown away, and that together with what this one has.
     """
 
     #: Messages whose hits are awaited, for each depth: one that is scanned, others whose hits are on their way.
     _PROBES = 4
     #: Rows with hits that may wait, for each depth, besides those under way.
     _HITS = 4
+    #: Combinations that come after a queue has said that it is full, which is heard a cycle later.
+    _RESERVE = Emitter.RESERVE + 1
 
     def __init__(
         self,
@@ -75,6 +82,7 @@ class RingStage(Part):
         buckets: int | None = None,
         buffer: int,
         queue: int,
+        discard: int | None = None,
     ):
         self._combination = combination
         self._places = places
@@ -85,6 +93,7 @@ class RingStage(Part):
             self._core = lambda: HashLookup(combination, places, len(self._depths), buckets=buckets)
         self._buffer = buffer
         self._queue = queue
+        self._discard = discard
         super().__init__(
             {
                 "passes": In(1),
@@ -96,6 +105,7 @@ class RingStage(Part):
                 "o_result": Out(stream.Signature(combination.message(combination.streams))),
                 "complete": Out(1),
                 "busy": Out(1),
+                **({} if discard is None else {"lost": In(32), "lost_on": Out(32)}),
             }
         )
 
@@ -117,9 +127,13 @@ class RingStage(Part):
             emitter.place.eq(core.free),
             emitter.part.eq(combination.pairing.part(combination.part, self.arrival.tuple)),
         ]
+        self._thrown = []
         for n, depth in enumerate(self._depths):
             self._serve(m, n, depth, core, emitter)
         self._give(m, emitter)
+        if self._discard is not None:
+            own = Signal(32)
+            m.d.sync += [own.eq(own + Cat(self._thrown).any()), self.lost_on.eq(self.lost + own)]
         return m
 
     def _serve(self, m, n, depth, core, emitter):
@@ -134,7 +148,7 @@ class RingStage(Part):
                 waiting.i.valid.eq(self.passes & is_of_previous),
             ]
         else:
-            waiting = Queue(layout, self._buffer + Emitter.RESERVE, margin=Emitter.RESERVE)
+            waiting = Queue(layout, self._buffer + self._RESERVE, margin=self._RESERVE)
             source = self.from_previous
             m.d.comb += [
                 *(waiting.i.p[name].eq(source.message[name]) for name in layout.members if name != "parts"),
@@ -142,6 +156,8 @@ class RingStage(Part):
                 waiting.i.valid.eq(source.depth[depth - 1]),
                 source.full[depth - 1].eq(waiting.almost_full),
             ]
+            if self._discard is not None:
+                self._throw_away(m, waiting, source.depth[depth - 1])
         probes = Queue(layout, self._PROBES)
         hits = Queue(hit_layout(self._places), self._HITS + core.RESERVE, margin=core.RESERVE)
         m.submodules[f"waiting{depth}"], m.submodules[f"probes{depth}"] = waiting, probes
@@ -163,12 +179,27 @@ class RingStage(Part):
         connect(m, hits.o, emitter.hits[n])
         connect(m, probes.o, getattr(emitter, f"message{depth}"))
 
+    def _throw_away(self, m, waiting, comes):
+        """What comes while as many wait as are allowed, but for its end."""
+        count = Signal(range(waiting.depth + 2))
+        crowded, thrown = Signal(), Signal()
+        enters, leaves = waiting.i.valid & waiting.i.ready, waiting.o.valid & waiting.o.ready
+        message = self.from_previous.message
+        m.d.sync += count.eq(count + enters - leaves)
+        m.d.comb += [
+            crowded.eq(count >= self._discard),
+            thrown.eq(comes & crowded & message.some),
+            waiting.i.p.some.eq(message.some & ~crowded),
+            waiting.i.valid.eq(comes & (~thrown | message.last)),
+        ]
+        self._thrown.append(thrown)
+
     def _give(self, m, emitter):
         """Combinations to the next stage, and those of all streams out."""
         combination = self._combination
         following = self.to_next
         m.submodules.results = results = Queue(
-            combination.message(combination.streams), self._queue + Emitter.RESERVE, margin=Emitter.RESERVE
+            combination.message(combination.streams), self._queue + self._RESERVE, margin=self._RESERVE
         )
         carried = [name for name in combination.message(1).members if name != "parts"]
         m.d.comb += [
@@ -176,10 +207,12 @@ class RingStage(Part):
             *(following.depth[depth].eq(grown) for depth, grown in zip(self._depths[:-1], emitter.depth, strict=False)),
             *(following.message[name].eq(emitter.o[name]) for name in carried),
             *(following.message.parts[k].eq(emitter.o.parts[k]) for k in range(combination.streams - 1)),
-            emitter.room.eq(~Cat(*(following.full[depth] for depth in self._depths[:-1]), results.almost_full)),
             results.i.p.eq(emitter.o),
             results.i.valid.eq(emitter.depth[-1] & emitter.o.some),
             self.busy.eq(results.busy),
         ]
-        m.d.sync += self.complete.eq(emitter.depth[-1] & emitter.o.last)
+        m.d.sync += [
+            emitter.room.eq(~Cat(*(following.full[depth] for depth in self._depths[:-1]), results.almost_full)),
+            self.complete.eq(emitter.depth[-1] & emitter.o.last),
+        ]
         connect(m, results.o, flipped(self.o_result))

@@ -1,13 +1,15 @@
 """The nested-loop join core of a stage: the window of one stream, and a scan of it for each depth of combination."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.choice import deepest, one_of
 from streamjoin.hdl.combination import Combination
-from streamjoin.hdl.hit_picker import deepest, hit_layout
+from streamjoin.hdl.hit_picker import hit_layout
 from streamjoin.hdl.lane_bank import LaneBank, Walk, row_layout
 from streamjoin.hdl.order_control import OrderControl
 from streamjoin.hdl.part import Part
@@ -54,7 +56,8 @@ class Sweep(Part):
     free
         Where it is stored.
     i
-        Combinations to be compared, for each depth; ``number``, ``some`` and what is compared of them.
+        Combinations to be compared, for each depth; ``number``, ``some`` and what is compared of them. ``ready`` comes
+        from a register, a cycle after ``valid`` was seen, which is to stay.
     o
         What was found, for each depth: in the order of the combinations, and at least once for each, where it ends.
     pause
@@ -78,26 +81,23 @@ class Sweep(Part):
         places, depths = self._places, len(self.i)
         order = keep_order(m, self, places)
         wants, takes, shows, ends = (Signal(depths, name=name) for name in ("wants", "takes", "shows", "ends"))
-        views = look_up(m, self.i, order, takes)
+        upcoming = look_up(m, self.i, order, takes)
         walks = [Walk(places) for _ in self.i]
         probes = [Signal(self._combination.probe, name=f"probe{n}", reset_less=True) for n in range(depths)]
         m.d.comb += shows.eq(deepest(wants))
-        for n, (port, walk, (_, known, view)) in enumerate(zip(self.i, walks, views, strict=True)):
+        for n, (walk, next_) in enumerate(zip(walks, upcoming, strict=True)):
             m.submodules[f"walk{n}"] = walk
-            over = ~walk.walking | (shows[n] & walk.row.last)
-            empty = ~port.p.some | ((view.whole == 0) & (view.rest == 0))
             m.d.comb += [
                 wants[n].eq(walk.walking & ~self.pause[n]),
                 # What is empty takes the place of a row: not in the cycle of the last row before it.
-                ends[n].eq(known & port.valid & empty & ~walk.walking & ~self.pause[n]),
-                takes[n].eq(Mux(empty, ends[n], known & port.valid & over)),
-                port.ready.eq(takes[n]),
-                walk.begin.eq(takes[n] & ~empty),
-                walk.view.eq(view),
+                ends[n].eq(next_.known & next_.empty & ~walk.walking & ~self.pause[n]),
+                walk.begin.eq(next_.known & ~next_.empty & (~walk.walking | (shows[n] & walk.row.last))),
+                takes[n].eq(ends[n] | walk.begin),
+                walk.view.eq(next_.view),
                 walk.step.eq(shows[n]),
             ]
             with m.If(takes[n]):
-                m.d.sync += probes[n].eq(port.p.probe)
+                m.d.sync += probes[n].eq(next_.probe)
         self._compare(m, order, [walk.row for walk in walks], probes, shows, ends)
         return m
 
@@ -116,10 +116,13 @@ class Sweep(Part):
             {"row": row_layout(places), "depth": len(rows), "ends": len(rows), "probe": self._combination.probe}
         )
         along = [Signal(layout, name=f"along{n}") for n in range(self.LATENCY + 1)]
-        m.d.comb += [along[0].depth.eq(shows), along[0].ends.eq(ends), bank.row.eq(along[0].row)]
-        for n, row in enumerate(rows):
-            with m.If(shows[n]):
-                m.d.comb += [along[0].row.eq(row), along[0].probe.eq(probes[n])]
+        m.d.comb += [
+            along[0].depth.eq(shows),
+            along[0].ends.eq(ends),
+            along[0].row.eq(one_of(shows, rows)),
+            along[0].probe.eq(one_of(shows, probes)),
+            bank.row.eq(along[0].row),
+        ]
         m.d.sync += [later.eq(now) for now, later in pairwise(along)]
 
         comparing, given = along[bank.LATENCY], along[-1]
@@ -131,7 +134,7 @@ class Sweep(Part):
             m.d.comb += [
                 port.valid.eq(given.ends[n] | (given.depth[n] & (found.any() | given.row.last))),
                 port.hit.row.eq(given.row.row),
-                port.hit.next_row.eq(places.row_after(given.row.row)),
+                port.hit.next_row.eq(given.row.next_row),
                 port.hit.lane.eq(given.row.lane),
                 port.hit.found.eq(Mux(given.ends[n], 0, found)),
                 port.hit.last.eq(given.ends[n] | given.row.last),
@@ -150,17 +153,50 @@ def keep_order(m, core, places: Places) -> OrderControl:
     return order
 
 
-def look_up(m, ports, order: OrderControl, takes):
-    """For each depth whether it is asked for in this cycle, and whether it is known, and what it is: the view of the
-    combination that comes next. One a cycle is asked for, and known in the second cycle after."""
+@dataclass(frozen=True)
+class Upcoming:
+    """The combination of one depth that is compared next, in registers.
+
+    Attributes
+    ----------
+    asked, found
+        In this cycle its view is asked for; and is there.
+    known
+        All below is.
+    empty
+        There is nothing to compare: this is but an end, or its arrival sees an empty window.
+    view, probe
+        What its arrival sees, and what is compared of it.
+    """
+
+    asked: Value
+    found: Value
+    known: Value
+    empty: Signal
+    view: data.View
+    probe: data.View
+
+
+def look_up(m, ports, order: OrderControl, takes) -> list[Upcoming]:
+    """Take combinations of all depths from ``ports``, one of each at a time, and look up what their arrivals see.
+
+    One in a cycle is asked for, the deepest first, and known in the second cycle after. ``takes``: it is needed no
+    longer.
+    """
     depths = len(ports)
     known, asking, chosen = Signal(depths), Signal(depths), Signal(depths)
-    m.d.comb += chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking))
+    m.d.comb += [
+        chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking)),
+        order.asked.eq(one_of(chosen, [port.p.number for port in ports])),
+    ]
     m.d.sync += [asking.eq(chosen), known.eq((known | asking) & ~takes)]
-    views = [Signal.like(order.view, name=f"view{n}", reset_less=True) for n in range(depths)]
+    upcoming = []
     for n, port in enumerate(ports):
-        with m.If(chosen[n]):
-            m.d.comb += order.asked.eq(port.p.number)
+        empty = Signal(name=f"empty{n}", reset_less=True)
+        view = Signal.like(order.view, name=f"view{n}", reset_less=True)
+        probe = Signal.like(port.p.probe, name=f"next_probe{n}", reset_less=True)
+        m.d.comb += port.ready.eq(asking[n])
         with m.If(asking[n]):
-            m.d.sync += views[n].eq(order.view)
-    return list(zip(chosen, known, views, strict=True))
+            m.d.sync += [view.eq(order.view), empty.eq(order.empty | ~port.p.some), probe.eq(port.p.probe)]
+        upcoming.append(Upcoming(chosen[n], asking[n], known[n], empty, view, probe))
+    return upcoming

@@ -1,8 +1,9 @@
 """The gate of a multi-way join: tuples pass it one by one, numbered, and no more than can be kept in order."""
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.choice import one_of
 from streamjoin.hdl.combination import Combination
 from streamjoin.hdl.face import CONTROL
 from streamjoin.hdl.gate import pushed_out_early, see_through
@@ -83,23 +84,26 @@ class Turnstile(Part):
     def elaborate(self, platform):
         m = Module()
         combination, streams = self._combination, self._combination.streams
-        taking, room, passes = Signal(), Signal(), Signal()
-        waiting = Signal(streams)
-        # The first of those that wait, and those after it.
-        first = waiting & (~waiting + 1)[:streams]
-        rest = waiting ^ first
+        taking, room, passes, opens = Signal(), Signal(), Signal(), Signal()
+        # Those that wait after this cycle, and in this one; ``vacant``: the last of them, if there is one, goes now.
+        to_wait, waiting, vacant = Signal(streams), Signal(streams), Signal(init=1)
+        first = _first(waiting)
+        room_next = self._count_flight(m, passes, first)
+        m.d.sync += [
+            room.eq(room_next),
+            waiting.eq(to_wait),
+            vacant.eq(~to_wait.any() | (room_next & (to_wait == _first(to_wait)))),
+        ]
         m.d.comb += [
             passes.eq(waiting.any() & room),
             self.halted.eq(taking & waiting.any() & ~room),
+            opens.eq(taking & vacant),
+            to_wait.eq(Mux(passes, waiting ^ first, waiting)),
         ]
-        opens = taking & (~waiting.any() | (passes & (rest == 0)))
+        with m.If(opens):
+            m.d.comb += to_wait.eq(Cat(port.valid for port in self.ports))
         for port in self.ports:
             m.d.comb += port.ready.eq(opens | self.discarding)
-        valid = Cat(port.valid for port in self.ports)
-        with m.If(opens):
-            m.d.sync += waiting.eq(valid)
-        with m.Elif(passes):
-            m.d.sync += waiting.eq(rest)
         tuples = [Signal(combination.pairing.tuple, name=f"tuple{n}", reset_less=True) for n in range(streams)]
         for tuple_, port in zip(tuples, self.ports, strict=True):
             with m.If(opens):
@@ -112,28 +116,31 @@ class Turnstile(Part):
                 self.dropped.eq(self.dropped + lost),
             ]
 
-        m.d.sync += self.goes.eq(passes)
-        for n, tuple_ in enumerate(tuples):
-            with m.If(first[n]):
-                m.d.sync += [self.arrival.tuple.eq(tuple_), self.arrival.ahead.eq(n)]
-        self._count_flight(m, passes, first, room)
+        m.d.sync += [
+            self.goes.eq(passes),
+            self.arrival.tuple.eq(one_of(first, tuples)),
+            self.arrival.ahead.eq(one_of(first, range(streams))),
+        ]
         if combination.pairing.span is not None:
             self._count_overflows(m)
         m.d.comb += self.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any())
         see_through(m, self, taking, start=self._start, settle=self._settle)
         return m
 
-    def _count_flight(self, m, passes, first, room):
-        """Number arrivals, and take note of those that are complete, oldest first."""
+    def _count_flight(self, m, passes, first):
+        """Number arrivals, and take note of those that are complete, oldest first.
+
+        Returns whether there is room for another one in the next cycle, as far as is known.
+        """
         flight, lines = self._combination.flight, len(self.complete)
         m.submodules.turns = turns = Queue(range(lines), flight)
         under_way = Signal(range(flight + 1))
         number = Signal(self._combination.number)
         counted = [Signal(range(flight + 1), name=f"counted{n}") for n in range(lines)]
+        some = Signal(lines)  # of the line are complete, and still counted
         retires = Signal()
-        oldest = Array(count != 0 for count in counted)[turns.o.p]
         m.d.comb += [
-            retires.eq(turns.o.valid & oldest),
+            retires.eq(turns.o.valid & some.bit_select(turns.o.p, 1)),
             turns.o.ready.eq(retires),
             turns.i.p.eq(
                 Cat(
@@ -142,14 +149,19 @@ class Turnstile(Part):
                 )
             ),
             turns.i.valid.eq(passes),
-            room.eq(under_way != flight),
         ]
         m.d.sync += under_way.eq(under_way + passes - retires)
         for n, count in enumerate(counted):
-            m.d.sync += count.eq(count + self.complete[n] - (retires & (turns.o.p == n)))
+            goes = retires & (turns.o.p == n)
+            m.d.sync += count.eq(count + self.complete[n] - goes)
+            with m.If(self.complete[n]):
+                m.d.sync += some[n].eq(1)
+            with m.Elif(goes & (count == 1)):
+                m.d.sync += some[n].eq(0)
         with m.If(passes):
             m.d.sync += [self.arrival.number.eq(number), number.eq(number + 1)]
         self._under_way = under_way
+        return Mux(passes, under_way < flight - 1, under_way < flight)
 
     def _count_overflows(self, m):
         """Tuples that leave a time-based window too early."""
@@ -162,3 +174,8 @@ class Turnstile(Part):
             time = self.arrival.tuple.time
             early.append(pushed_out_early(m, side, time, enter, full, window, self._combination.pairing.span))
         m.d.sync += self.overflows.eq(self.overflows + Cat(early).any())
+
+
+def _first(bits):
+    """Of the bits that are up, the first one alone."""
+    return bits & (~bits + 1)[: len(bits)]

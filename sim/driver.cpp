@@ -56,7 +56,7 @@ struct Request {
 };
 
 struct Report {
-    uint64_t cycles, accepted, presented, results, stall_cycles, halted_cycles, dropped, overflows;
+    uint64_t cycles, accepted, presented, results, stall_cycles, halted_cycles, dropped, overflows, lost;
     uint64_t valid, halted, drained, draining;  // as sampled in the last cycle
     uint64_t violator;                          // the arrival that was accepted too early
 };
@@ -188,6 +188,7 @@ public:
     Report report() {
         m_report.dropped = m_model->dropped;
         m_report.overflows = m_model->overflows;
+        m_report.lost = LOST(m_model);
         m_report.results = m_result_cycles.size();
         return m_report;
     }

@@ -82,8 +82,8 @@ class Run:
         Cycles in which an arrival was presented but none was taken.
     halted_cycles
         Cycles in which the design said that full queues held it back.
-    dropped, overflows
-        The design's own counters at the end.
+    dropped, overflows, lost
+        The design's own counters at the end; ``lost``: intermediate results that it threw away.
     seconds
         How long the simulation took.
     """
@@ -98,6 +98,7 @@ class Run:
     halted_cycles: int
     dropped: int
     overflows: int
+    lost: int
     seconds: float
 
 
@@ -231,6 +232,7 @@ class Model:
             halted_cycles=report.halted_cycles,
             dropped=report.dropped,
             overflows=report.overflows,
+            lost=report.lost,
             seconds=time.perf_counter() - started,
         )
 
@@ -332,7 +334,7 @@ class _Report(ctypes.Structure):
         (name, ctypes.c_uint64)
         for name in (
             *("cycles", "accepted", "presented", "results", "stall_cycles", "halted_cycles", "dropped", "overflows"),
-            *("valid", "halted", "drained", "draining", "violator"),
+            *("lost", "valid", "halted", "drained", "draining", "violator"),
         )
     )
 

@@ -176,6 +176,8 @@ class Simulation:
         }
         if self.promises is not None:
             summary["punctuations"] = len(self.promises.covered)
+        if run.lost:
+            summary["lost_intermediates"] = run.lost
         if run.dropped:
             summary["dropped_arrivals"] = np.flatnonzero(run.discarded).tolist()
         return summary

@@ -16,6 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from streamjoin.sim import cache
+from streamjoin.sim.code_sharing import sharing
 from streamjoin.sim.packing import words_for
 from streamjoin.sim.toolchain import WAVES, ToolError, compiler, run_tool, verilate, verilator_root
 from streamjoin.sim.verilog import Verilog
@@ -82,6 +83,7 @@ def build_library(
     top = _top(verilog.manifest, registered_reset)
     driver = files("streamjoin.sim").joinpath("driver.cpp").read_text()
     compiler = _Compiler.find(cxx_flags)
+    shared = "" if waves else sharing(verilog.text)
     if waves == "fst":
         compiler.demand_fst_headers()
     cached = True
@@ -96,12 +98,13 @@ def build_library(
         (work / "top.v").write_text(top)
         (work / "ports.h").write_text(ports)
         (work / "driver.cpp").write_text(driver)
-        _verilate(work, [*WAVES[waves].flags, *flags])
+        (work / "sharing.vlt").write_text(shared)
+        _verilate(work, [*WAVES[waves].flags, *flags, *([work / "sharing.vlt"] if shared else [])])
         objects = compiler.compile(work, ["driver.cpp", *_pieces(work)], waves, runtime / "shared.h")
         compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], WAVES[waves].libraries)
         shutil.rmtree(work)
 
-    key = compiler.key(verilog.text, top, ports, driver, str(waves), *_VERILATOR_FLAGS, *flags)
+    key = compiler.key(verilog.text, top, ports, driver, shared, str(waves), *_VERILATOR_FLAGS, *flags)
     folder = cache.entry(key, build)
     return Library(folder / "model.so", waves, cached)
 
@@ -114,7 +117,9 @@ def _ports_header(manifest: dict) -> str:
         raise ValueError(f"{manifest['name']} is not a whole design: it lacks {', '.join(missing) or 'input streams'}")
     inputs = [f"X({number}, {stream['port']})" for number, stream in enumerate(manifest["inputs"])]
     result_words = words_for(widths["o_result__payload"])
-    return f"#define INPUTS(X) {' '.join(inputs)}\n#define RESULT_WORDS {result_words}\n"
+    lost = "model->lost" if "lost" in widths else "0"  # few designs lose anything
+    lines = [f"INPUTS(X) {' '.join(inputs)}", f"RESULT_WORDS {result_words}", f"LOST(model) ({lost})"]
+    return "".join(f"#define {line}\n" for line in lines)
 
 
 def _top(manifest: dict, registered_reset: bool) -> str:

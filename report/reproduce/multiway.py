@@ -12,13 +12,14 @@ from streamjoin.sim.workload import Workload
 POINTS = 40
 
 
-def simulate(design: str, given: dict, match_rate: float, tuples: int) -> Simulation:
-    """A run of arrivals in turns; DesignError if it is not exact."""
+def simulate(design: str, given: dict, match_rate: float, tuples: int, *, loses: bool = False) -> Simulation:
+    """A run of arrivals in turns; DesignError if it is not exact, but for results that a design ``loses``."""
     found = find(design)
     simulator = Simulator.build(found, found.parameters.parse(given))
     workload = Workload(streams=len(simulator.parameters.streams), match_rate=match_rate)
     simulation = simulator.run(workload.slice(0, tuples))
-    if not simulation.exact:
+    wrong = simulation.difference.counts
+    if not simulation.exact and not (loses and wrong["extra"] == wrong["repeated"] == 0):
         raise DesignError(f"{design} gives another result than the reference: {simulation.difference.describe()}")
     return simulation
 

@@ -2,11 +2,16 @@
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.drawing import claim_line, series
+from streamjoin.report.reproduce.drawing import claim_curve, claim_line, series
 from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
 from streamjoin.report.reproduce.multiway import simulate, steady_rate
 
-WINDOW, LANES, FLIGHT = 2048, 4, 128
+WINDOW, LANES = 2048, 4
+#: Arrivals under way: so many that the second stage always has pairs, though these come by chance. With 128 it is idle
+#: now and then: 1.30 instead of 1.35 times the ring at 0.1 matches a window.
+FLIGHT = 512
+#: Full windows' worth of tuples that are measured, so that there are some hundred pairs.
+MEASURED = 2
 #: Matches that a tuple finds in a window, on average.
 MATCHES = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 RING = "circular"
@@ -35,7 +40,7 @@ def measure(
     for name, (design, given) in designs.items():
         for count in matches:
             settings.progress(f"{name}, {count:g} matches a window")
-            simulation = simulate(design, given, count / window, 3 * window + FLIGHT + 3 * window // 2)
+            simulation = simulate(design, given, count / window, 3 * window + FLIGHT + MEASURED * 3 * window)
             points.append(
                 {
                     "design": name,
@@ -54,6 +59,11 @@ def ratios(data: dict, design: str) -> dict[float, float]:
     return {count: rate / by_design[RING, count] for (name, count), rate in by_design.items() if name == design}
 
 
+def most(matches: float) -> float:
+    """How many times the ring's throughput any split of the comparators can reach, by the number of comparisons."""
+    return 3 * (1 + matches) / (2 + 4 * matches)
+
+
 def covered(data: dict, design: str) -> list[float]:
     """The numbers of matches, but for none, for which a stash has room for all pairs that live, and as many again."""
     room = STASHED[design][2]
@@ -62,25 +72,32 @@ def covered(data: dict, design: str) -> list[float]:
 
 def judge(data: dict) -> Verdict:
     found = ratios(data, COVERING)
-    best = max(covered(data, COVERING), key=found.__getitem__)
+    possible = [count for count in covered(data, COVERING) if most(count) >= GAIN]
     pays = [count for name in STASHED for count, ratio in ratios(data, name).items() if ratio > 1]
-    words = [f"{found[best]:.2f} times the ring's throughput at {best:g} matches a window"]
-    words.append(f"{found[0]:.2f} times without any" if 0 in found else "")
+    words = ", ".join(f"{found[count]:.2f} at {count:g}" for count in possible)
+    words = [f"{words} matches a window, times the ring's throughput"]
+    words.append(f"{found[0]:.2f} without any" if 0 in found else "")
     words.append(f"a stash pays up to {max(pays):g}" if pays else "a stash never pays")
-    small = ratios(data, "stashed 11 + 1, no stash")
-    words.append(f"without a stash the two stages take {small[best]:.2f} times as much as the ring")
-    return Verdict(found[best] >= GAIN, "; ".join(filter(None, words)))
+    without = ratios(data, "stashed 11 + 1, no stash")[possible[-1]]
+    words.append(f"at {possible[-1]:g} the two stages without a stash take {without:.2f} times as much as the ring")
+    return Verdict(min(found[count] for count in possible) >= GAIN, "; ".join(filter(None, words)))
 
 
 def table(data: dict) -> Table:
     by_design = {(point["design"], point["matches"]): point["steady"] for point in data["points"]}
     counts = sorted({point["matches"] for point in data["points"]})
-    head = ("matches a window", "circular, tuples a thousand cycles", *(f"{name}: times that" for name in STASHED))
+    head = (
+        "matches a window",
+        "circular, tuples a thousand cycles",
+        *(f"{name}: times that" for name in STASHED),
+        "at most",
+    )
     rows = [
         (
             f"{count:g}",
             f"{1000 * by_design[RING, count]:.2f}",
             *(f"{ratios(data, name)[count]:.2f}" for name in STASHED),
+            f"{most(count):.2f}",
         )
         for count in counts
     ]
@@ -94,6 +111,8 @@ def chart(data: dict) -> Chart:
         for name in STASHED:
             found = ratios(data, name)
             series(axes, list(found), list(found.values()), looks[name])
+        counts = sorted(ratios(data, COVERING))
+        claim_curve(axes, counts, [most(count) for count in counts], "as many comparisons as either needs")
         claim_line(axes, 1, "the ring")
         style.dress(
             axes,
@@ -118,13 +137,16 @@ ENTRY = Entry(
     ),
     rule=(
         f"With as many comparators as the ring, a stash that has room for all pairs that live takes at least {GAIN:g} "
-        "times as many tuples a cycle, at some match probability other than 0."
+        "times as many tuples a cycle, at all match probabilities other than 0 that were measured and at which the "
+        "number of comparisons allows it."
     ),
     differs=(
         "The paper does not say how comparators are shared out between the stages; we show two ways. Both designs here "
         "give every result. Three arrivals, one of each stream, cost the ring 3W (1 + M) comparisons with M matches a "
-        "window; the stashed join 2W + 2MW in the first stage and 2MW in the second: less only while M is small, and "
-        "each split of the comparators suits one M."
+        "window; the stashed join 2W + 2MW in the first stage and 2MW in the second: so it is at most 3 (1 + M) / "
+        f"(2 + 4M) times as fast, 1.38 at M = 0.1, {GAIN:g} at M = 0.18 and no faster from M = 1 on, and each split of "
+        "the comparators suits one M. Pairs come by chance: only with enough arrivals under way are both stages always "
+        "busy."
     ),
     measure=measure,
     judge=judge,

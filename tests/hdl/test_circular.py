@@ -17,6 +17,7 @@ from streamjoin.hdl.parameters import ParameterError
         ({"flight": 0}, "flight must be a whole number from 1 up, not 0"),
         ({"merger_queue": 1}, "merger_queue must be at least 2, not 1"),
         ({"fan": 1}, "fan must be at least 2, not 1"),
+        ({"discard": 5}, "discard must be a whole number from 1 to buffer=4, not 5"),
         ({"window_r": 4}, "there is no parameter window_r; there are window, streams, window_s1"),
     ],
 )

@@ -102,6 +102,9 @@ def test_hits_are_picked_one_by_one_and_the_last_says_so():
     places = Places(8, 0, 4)
     picker = HitPicker(places, 2)
 
+    def told(ctx):
+        return tuple(ctx.get(port) for port in (picker.picked, picker.some, picker.last, picker.release))
+
     async def push(ctx, line, **hit):
         where = {"lane": 2, "row": 0, "next_row": 1}
         ctx.set(picker.hits[line].p, {**where, **hit})
@@ -118,15 +121,17 @@ def test_hits_are_picked_one_by_one_and_the_last_says_so():
         # The second line goes first; it is not its arrival's last word. A tuple before lane 2 is in the next row.
         picked = []
         for _ in range(3):
-            picked.append((ctx.get(picker.picked), ctx.get(picker.some), ctx.get(picker.last), ctx.get(picker.release)))
             await ctx.tick()
-            picked[-1] += (ctx.get(picker.place.row), ctx.get(picker.place.lane))
+            picked.append((*told(ctx), ctx.get(picker.place.row), ctx.get(picker.place.lane)))
         assert picked == [(2, 1, 0, 2, 0, 3), (1, 1, 0, 0, 1, 1), (1, 1, 1, 1, 0, 2)]
+        await ctx.tick()
         assert ctx.get(picker.picked) == 0
         # Nothing found: an end is picked where one is to be told, else the line goes on without.
         await push(ctx, 0, found=0, last=1)
-        assert [ctx.get(port) for port in (picker.picked, picker.some, picker.last, picker.release)] == [1, 0, 1, 1]
+        await ctx.tick()
+        assert told(ctx) == (1, 0, 1, 1)
         await push(ctx, 1, found=0, last=1)
+        await ctx.tick()
         assert [ctx.get(port) for port in (picker.picked, picker.release)] == [0, 2]
 
     run([picker], bench)

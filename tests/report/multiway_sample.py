@@ -1,5 +1,6 @@
 """Made-up records of paper 004 that hold, by the arithmetic that the designs follow."""
 
+from streamjoin.report.reproduce import paper_004_discard
 from streamjoin.report.reproduce.paper_004_figure_7 import HIGH, LOW, NONE
 from streamjoin.report.reproduce.paper_004_stash import MATCHES, RING, STASHED
 
@@ -28,4 +29,16 @@ def stash_sample() -> dict:
     return {"window": window, "lanes": lanes, "points": points}
 
 
-SAMPLES = {"004-figure-7": ring_sample, "004-stash": stash_sample}
+def discard_sample() -> dict:
+    points = []
+    for name, threshold in paper_004_discard.THRESHOLDS.items():
+        for matches in paper_004_discard.MATCHES:
+            kept = 1 if threshold is None or matches < 2 else 0.8
+            steady = 1 / (1 + matches + kept * matches**2)
+            results = round(10000 * kept)
+            counts = {"results": results, "missing": 10000 - results, "dropped": 0}
+            points.append({"threshold": name, "matches": matches, "steady": steady, **counts})
+    return {"window": 1024, "points": points}
+
+
+SAMPLES = {"004-discard": discard_sample, "004-figure-7": ring_sample, "004-stash": stash_sample}

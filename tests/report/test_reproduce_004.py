@@ -4,11 +4,11 @@ import copy
 
 import pytest
 
-from streamjoin.report.reproduce import multiway, paper_004_figure_7, paper_004_stash
+from streamjoin.report.reproduce import multiway, paper_004_discard, paper_004_figure_7, paper_004_stash
 from streamjoin.report.reproduce.entry import Settings
 from streamjoin.report.reproduce.registry import ENTRIES
 from streamjoin.sim.model import DesignError
-from tests.report.multiway_sample import SAMPLES, ring_sample, stash_sample
+from tests.report.multiway_sample import SAMPLES, discard_sample, ring_sample, stash_sample
 
 
 def doctored(data, within, change, **where):
@@ -69,6 +69,32 @@ def test_the_stash_has_to_gain_where_it_covers_what_lives():
     assert paper_004_stash.covered(data, paper_004_stash.COVERING) == [0.02, 0.05, 0.1, 0.25]
     assert not judge(doctored(data, "points", slower(1.2), design=paper_004_stash.COVERING)).holds
     assert "a stash never pays" in str(judge(doctored(data, "points", slower(1 / 9), design=paper_004_stash.RING)))
+
+
+def test_the_stash_need_not_gain_what_no_split_of_the_comparators_could():
+    judge, data = paper_004_stash.judge, stash_sample()
+    assert judge(doctored(data, "points", slower(2), design=paper_004_stash.COVERING, matches=0.25)).holds
+    assert not judge(doctored(data, "points", slower(1.1), design=paper_004_stash.COVERING, matches=0.1)).holds
+
+
+def test_drops_measured_with_a_small_window():
+    data = paper_004_discard.measure(Settings(), window=64, lanes=2, matches=(0.1, 4.0))
+    few, many = (paper_004_discard.by_matches(data, "a quarter full")[matches] for matches in (0.1, 4.0))
+    assert paper_004_discard.lost(few) < paper_004_discard.lost(many)
+    assert many["missing"] > 0
+    assert many["dropped"] > 0
+    assert all(point["missing"] == 0 for point in data["points"] if point["threshold"] == paper_004_discard.LOSSLESS)
+    assert paper_004_discard.gain(data, many) > 1
+
+
+def test_drops_have_to_cost_little_where_figure_7_measures():
+    judge, data = paper_004_discard.judge, discard_sample()
+    assert judge(data).holds
+
+    def lose(point):
+        point["missing"] = 200
+
+    assert not judge(doctored(data, "points", lose, threshold="three quarters full", matches=1.0)).holds
 
 
 def test_samples_are_of_all_entries():
