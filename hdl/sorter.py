@@ -16,6 +16,10 @@ def batch_item(shape) -> data.StructLayout:
     return data.StructLayout({"tuple": shape, "end": 1})
 
 
+#: Runs above this wait in block RAM, which shows a word too late in a cycle to compare it.
+_RUN_IN_BLOCK_RAM = 16
+
+
 class MergeStage(Part):
     """Sorted runs of n tuples come in, sorted runs of 2n go out; the last run of a batch may be shorter.
 
@@ -54,9 +58,18 @@ class MergeStage(Part):
         m.submodules.first = first = Queue(self._item, places)
         m.submodules.second = second = Queue(self._item, places)
         self._enter(m, first, second)
-        self._leave(m, first.o, second.o)
-        m.d.comb += self.busy.eq(first.busy | second.busy)
+        heads = [self._head(m, name, queue) for name, queue in (("first", first), ("second", second))]
+        self._leave(m, *(head.o for head in heads))
+        m.d.comb += self.busy.eq(Cat(queue.busy for queue in (first, second, *heads)).any())
         return m
+
+    def _head(self, m, name, queue):
+        """The queue whose exit is compared: of a deep one, a short one behind it."""
+        if self._run <= _RUN_IN_BLOCK_RAM:
+            return queue
+        m.submodules[f"{name}_head"] = head = Queue(self._item, 2)
+        connect(m, queue.o, head.i)
+        return head
 
     def _enter(self, m, first, second):
         fills_second = Signal()
