@@ -54,13 +54,14 @@ def measure(
     partitions: int = PARTITIONS,
     batches: tuple[int, ...] = BATCHES,
     smaller: int = SMALLER,
+    units: dict[str, int] = UNITS,
     turns: int = 2,
 ) -> dict:
     """Rates of inserting into subwindows that are half full, and of probing them with keys that match about once."""
     points = []
     for batch in batches:
         settings.progress(f"hardware, batches of {brief(batch)}")
-        rates = _hardware(subwindow // smaller, partitions // smaller, batch // smaller)
+        rates = _hardware(subwindow // smaller, partitions // smaller, batch // smaller, units)
         points += [{"what": what, "variant": HARDWARE, "batch": batch, "rate": rate} for what, rate in rates.items()]
     every = contestants(subwindow, partitions)
     software = {name: every[name] for name in (RAP_TABLE, WIB_TREE, BI_SORT)}
@@ -73,23 +74,23 @@ def measure(
     return {"subwindow": subwindow, "partitions": partitions, "smaller": smaller, "clock": CLOCK, "points": points}
 
 
-def _hardware(subwindow: int, partitions: int, batch: int) -> dict[str, float]:
+def _hardware(subwindow: int, partitions: int, batch: int, units: dict[str, int]) -> dict[str, float]:
     """Tuples a second, at the paper's clock, of the last steps of R, and of a step of S that probes R."""
     sizes = {"window": subwindow, "subwindow": subwindow, "partitions": partitions, "batch": batch}
-    simulated = simulator(**sizes, predicate="equi", **UNITS, **DDR3)
+    simulated = simulator(**sizes, predicate="equi", **units, **DDR3)
     rng = np.random.default_rng(batch)
     held = rng.integers(0, 1 << 32, subwindow // 2)
     probes = rng.choice(held, 2 * batch)
     found, matches = steps(simulated, np.repeat([0, 1], [len(held), len(probes)]), np.concatenate([held, probes]))
     distinct, counts = np.unique(held, return_counts=True)
-    expected = counts[np.searchsorted(distinct, probes[batch:])].sum()
-    if matches[-1] != expected:
-        raise DesignError(f"bisort finds {matches[-1]} matches where there are {expected}")
+    expected = counts[np.searchsorted(distinct, probes)].sum()
+    if matches.sum() != expected:
+        raise DesignError(f"bisort finds {matches.sum()} matches where there are {expected}")
     # The end of a step of R is told before it has merged: what it took lies before the end of the next.
-    merging = found[-4:-2]
+    merging = found[len(held) // batch - 2 : len(held) // batch]
     return {
-        INSERTING: CLOCK * len(merging) * batch / sum(step.cycles for step in merging),
-        PROBING: CLOCK * batch / found[-1].cycles,
+        INSERTING: CLOCK * sum(step.fresh for step in merging) / sum(step.cycles for step in merging),
+        PROBING: CLOCK * found[-1].fresh / found[-1].cycles,
     }
 
 
