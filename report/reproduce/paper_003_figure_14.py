@@ -14,6 +14,7 @@ from streamjoin.reference.predicates import parse_predicate
 from streamjoin.report import style
 from streamjoin.report.bisort_bench import DDR3, simulator, steps
 from streamjoin.report.charts import Chart, Panel
+from streamjoin.report.reproduce.drawing import claim_between
 from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
 from streamjoin.report.reproduce.subwindows import (
     BI_SORT,
@@ -160,14 +161,8 @@ def chart(data: dict) -> Chart:
     def panel(what, title):
         def draw(axes, _):
             draw_rates(axes, _rates(data, what), looks, title=title, x="Tuples in a batch", rates=rates)
-            axes.axvspan(CROSSING, max(point["batch"] for point in data["points"]), color=style.GRID, zorder=0)
-            axes.annotate(
-                "paper: here hardware is faster\nthan RaP-Table and WiB+-Tree",
-                (CROSSING * 1.1, 0.03),
-                xycoords=axes.get_xaxis_transform(),
-                fontsize=8,
-                color=style.MUTED,
-            )
+            widest = max(point["batch"] for point in data["points"])
+            claim_between(axes, CROSSING, widest, "paper: here hardware is faster\nthan RaP-Table and WiB+-Tree")
 
         return Panel(draw)
 
