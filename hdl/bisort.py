@@ -5,6 +5,7 @@ import dataclasses
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import Out, connect, flipped
+from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.batch_collector import BatchCollector
 from streamjoin.hdl.batch_store import BatchStore
@@ -20,6 +21,8 @@ from streamjoin.hdl.record_output import record_result
 from streamjoin.hdl.sorted_arrays import SortedArrays
 from streamjoin.hdl.subwindow_chain import SubwindowChain
 
+#: Where nobody says otherwise: tuples in a partition, and at most paper 003's partitions and batches.
+LEAST_PARTITION, MOST_PARTITIONS, LARGEST_BATCH = 4, 1 << 16, 1 << 15
 #: What results are.
 OUTPUTS = ("pairs", "records")
 
@@ -28,9 +31,13 @@ OUTPUTS = ("pairs", "records")
 class BisortParameters(JoinParameters):
     """Parameters of the BI-Sort join."""
 
-    subwindow: int = parameter(64, "tuples in a subwindow, a power of two")
-    partitions: int = parameter(8, "partitions of a subwindow, a power of two; its index has so many keys")
-    batch: int = parameter(16, "tuples of a stream that are processed together, at most")
+    subwindow: int | None = parameter(None, "tuples in a subwindow, a power of two; none: such as hold a window")
+    partitions: int | None = parameter(
+        None, "partitions of a subwindow, a power of two, each with a key in the index; none: one for four tuples"
+    )
+    batch: int | None = parameter(
+        None, "tuples of a stream that are processed together, at most; none: a quarter of a subwindow"
+    )
     collect: int = parameter(1024, "cycles that the first tuple of a batch waits for others, at most")
     mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two")
     probers: int = parameter(1, "tuples that probe side by side, each with two comparisons a cycle; a power of two")
@@ -41,19 +48,24 @@ class BisortParameters(JoinParameters):
 
     def __post_init__(self):
         super().__post_init__()
+        for name in ("subwindow", "partitions", "batch"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ParameterError(f"{name} must be a whole number from 1 up, not {value}")
         for name in ("subwindow", "partitions", "mergers", "probers"):
             value = getattr(self, name)
-            if value & (value - 1):
+            if value is not None and value & (value - 1):
                 raise ParameterError(f"{name} must be a power of two, not {value}")
         if self.predicate.key_ranges is None:
             raise ParameterError(
                 f"bisort looks for ranges of keys, and {self.predicate.spec!r} does not say which: use a built-in "
                 "predicate, or another design"
             )
-        if self.partitions * self.lanes > self.subwindow:
+        arrays = self.arrays
+        if arrays.partitions * arrays.lanes > arrays.subwindow:
             raise ParameterError(
-                f"a partition of subwindow={self.subwindow} / partitions={self.partitions} tuples must hold a line of "
-                f"{self.lanes}, the greater of mergers and twice probers: take fewer partitions or a larger subwindow"
+                f"a partition of subwindow={arrays.subwindow} / partitions={arrays.partitions} tuples must hold a line "
+                f"of {self.lanes}, as many as mergers or twice probers: take fewer partitions or a larger subwindow"
             )
 
         if self.gives_records and (self.span is not None or self.predicate.fields != ("key",)):
@@ -74,12 +86,19 @@ class BisortParameters(JoinParameters):
 
     @property
     def arrays(self) -> SortedArrays:
+        """Sizes, with those that were not given chosen to fit the longer window.
+
+        Each subwindow of the other stream is a pass for every batch, and merging goes over the newest once a batch: so
+        few subwindows, and batches that are a good part of one.
+        """
+        subwindow = self.subwindow or max(self.lanes, 1 << ceil_log2(max(self.windows)))
+        partition = max(LEAST_PARTITION, self.lanes)
         return SortedArrays(
             self.pairing,
-            windows=(self.window_r, self.window_s),
-            subwindow=self.subwindow,
-            partitions=self.partitions,
-            batch=min(self.batch, self.subwindow),
+            windows=self.windows,
+            subwindow=subwindow,
+            partitions=self.partitions or min(MOST_PARTITIONS, max(1, subwindow // partition)),
+            batch=min(self.batch or min(LARGEST_BATCH, max(1, subwindow // 4)), subwindow),
             lanes=self.lanes,
         )
 

@@ -54,7 +54,10 @@ class Expander(Part):
     def elaborate(self, platform):
         m = Module()
         arrays, pairing = self._arrays, self._arrays.pairing
-        candidate = data.StructLayout({"probe": arrays.tuple, "stored": arrays.tuple})
+        distance = arrays.number_width
+        candidate = data.StructLayout(
+            {"probe": arrays.tuple, "stored": arrays.tuple, "back": distance, "ahead": distance}
+        )
         m.submodules.probes = probes = Queue(arrays.tuple, 8)
         m.submodules.candidates = candidates = Queue(candidate, 2)
         m.submodules.results = results = Queue(pairing.result, 4)
@@ -73,6 +76,8 @@ class Expander(Part):
             candidates.i.valid.eq(reader.o.valid & probes.o.valid),
             candidates.i.p.probe.eq(probes.o.p),
             candidates.i.p.stored.eq(reader.o.p.tuple),
+            candidates.i.p.back.eq(probes.o.p.others - reader.o.p.tuple.number - 1),
+            candidates.i.p.ahead.eq(reader.o.p.tuple.others - probes.o.p.number - 1),
             reader.o.ready.eq(candidates.i.ready & probes.o.valid),
             probes.o.ready.eq(candidates.i.ready & reader.o.valid & reader.o.p.last),
             self.busy.eq(probes.busy | candidates.busy | results.busy),
@@ -84,25 +89,19 @@ class Expander(Part):
             r.eq(Mux(self.of_s, stored.as_value(), probe.as_value())),
             s.eq(Mux(self.of_s, probe.as_value(), stored.as_value())),
             candidates.o.ready.eq(results.i.ready),
-            results.i.valid.eq(candidates.o.valid & self._is_due(m, probe, stored, r, s)),
+            results.i.valid.eq(candidates.o.valid & self._is_due(candidates.o.p, r, s)),
             *pairing.join(results.i.p, r, s),
         ]
         return m
 
-    def _is_due(self, m, probe, stored, r, s):
+    def _is_due(self, candidate, r, s):
         arrays = self._arrays
-        width = arrays.number_width
         of_r, of_s = arrays.windows
-        back, ahead = Signal(width), Signal(width)
-        m.d.comb += [
-            back.eq(probe.others - stored.number - 1),
-            ahead.eq(stored.others - probe.number - 1),
-        ]
-        earlier_is_stored = ~back[-1]
+        earlier_is_stored = ~candidate.back[-1]
         due = Mux(
             earlier_is_stored,
-            back < Mux(self.of_s, of_r, of_s),
-            ahead < Mux(self.of_s, of_s, of_r),
+            candidate.back < Mux(self.of_s, of_r, of_s),
+            candidate.ahead < Mux(self.of_s, of_s, of_r),
         )
         filtered = arrays.pairing.span is not None or arrays.pairing.predicate.fields != ("key",)
         return due & arrays.pairing.matches(r, s) if filtered else due

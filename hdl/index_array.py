@@ -9,6 +9,9 @@ from streamjoin.hdl.part import Part
 from streamjoin.hdl.service import service, tagged
 from streamjoin.hdl.sorted_arrays import SortedArrays
 
+#: Cycles of a step of a search: to ask the memory, to have its word, to compare.
+CYCLES_A_STEP = 3
+
 
 def search(arrays: SortedArrays) -> data.StructLayout:
     """A question: the region of an array, its last partition, and a bound."""
@@ -23,8 +26,8 @@ class IndexArray(Part):
     A search finds the last partition that begins with a key below the bound, or the first partition. So the first key
     that is not below the bound is in that partition, or right behind it. Half of the partitions that are left go in
     each step, and each step has a memory of its own, with the keys that can be asked for there: so a search begins in
-    every cycle, and ends after two cycles a step. Keys come from the lines that are written: the first tuple of a line
-    that begins a partition.
+    every cycle, and ends after :data:`CYCLES_A_STEP` cycles a step. Keys come from the lines that are written: the
+    first tuple of a line that begins a partition.
 
     Parameters
     ----------
@@ -95,10 +98,16 @@ class IndexArray(Part):
         looking = Signal(self._question, name=f"looking{step}", reset_less=True)
         at = Signal(len(found), name=f"at{step}", reset_less=True)
         m.d.sync += [looks.eq(valid), looking.eq(query), at.eq(found)]
+        # A large memory shows its word late in a cycle: it has the next one to itself.
+        seen = Signal.like(key, name=f"seen{step}", reset_less=True)
+        sees = Signal(name=f"sees{step}")
+        seeing = Signal.like(looking, name=f"seeing{step}", reset_less=True)
+        beside = Signal.like(at, name=f"beside{step}", reset_less=True)
+        m.d.sync += [sees.eq(looks), seeing.eq(looking), beside.eq(at), seen.eq(key)]
         looked = Signal(name=f"looked{step}")
         knowing = Signal(self._question, name=f"knowing{step}", reset_less=True)
         known = Signal(len(found) + 1, name=f"known{step}", reset_less=True)
-        node = Cat(1, at) << below
-        goes_on = (node <= looking.what.last) & (key < looking.what.bound)
-        m.d.sync += [looked.eq(looks), knowing.eq(looking), known.eq(Cat(goes_on, at))]
+        node = Cat(1, beside) << below
+        goes_on = (node <= seeing.what.last) & (seen < seeing.what.bound)
+        m.d.sync += [looked.eq(sees), knowing.eq(seeing), known.eq(Cat(goes_on, beside))]
         return looked, knowing, known

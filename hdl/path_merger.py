@@ -38,7 +38,7 @@ class PathMerger(Part):
     beginning is used up. Whole lines are written, so mergers must begin at lines; the last line of all may be filled
     with anything.
 
-    A step of the search takes as long as reading takes, and four cycles; there are at most as many as the batch, or
+    A step of the search takes as long as reading takes, and five cycles; there are at most as many as the batch, or
     the main array if it is shorter, can be halved.
 
     Parameters
@@ -88,7 +88,8 @@ class PathMerger(Part):
         sizes = {"lanes": arrays.lanes, "most": arrays.subwindow, "ahead": self._ahead}
         m.submodules.mains = mains = RangeReader(arrays.tuple, places=arrays.places, **sizes)
         m.submodules.fresh = fresh = RangeReader(arrays.tuple, places=2 * arrays.half, **sizes)
-        m.submodules.lines = lines = Queue(line_write(arrays.line, arrays.places // arrays.lanes), 2)
+        # A tuple that is taken is in a line one cycle later, and the line in this queue another one later.
+        m.submodules.lines = lines = Queue(line_write(arrays.line, arrays.places // arrays.lanes), 6, margin=2)
         connect(m, mains.memory, flipped(self.main))
         connect(m, fresh.memory, flipped(self.batch))
         connect(m, lines.o, flipped(self.o))
@@ -99,21 +100,22 @@ class PathMerger(Part):
         total = job.mains + job.fresh
         begin = Signal.like(self.begin)
         left_main, left_fresh = Signal.like(job.mains), Signal.like(job.fresh)
+        has_main, has_fresh = Signal(), Signal()
         main_is_first = mains.o.p.tuple.key <= fresh.o.p.tuple.key
 
-        def read(m, reader, first, count, sent, base):
+        def read(m, reader, count, sent):
             """Ask a reader for a range once; ``sent`` tells that it has been asked, or need not be."""
-            m.d.comb += [
-                reader.i.valid.eq(~sent),
-                reader.i.p.first.eq(base + first),
-                reader.i.p.count.eq(count),
-            ]
+            m.d.comb += [reader.i.valid.eq(~sent), reader.i.p.count.eq(count)]
             with m.If(reader.i.ready):
                 m.d.sync += sent.eq(1)
 
         sent_main, sent_fresh = Signal(), Signal()
-        m.d.comb += [middle.eq((low + high) >> 1), self.mine.mains.eq(low)]
-        m.d.sync += self.mine.fresh.eq(begin - low)
+        # Where to read, in both memories; and where the batch's tuple lies that ends the first ``begin`` with none of
+        # the main array's.
+        at_main, at_fresh, edge = Signal.like(job.main), Signal.like(job.batch), Signal.like(job.batch)
+        m.d.comb += [mains.i.p.first.eq(at_main), fresh.i.p.first.eq(at_fresh), self.mine.mains.eq(low)]
+        m.d.sync += [self.mine.fresh.eq(begin - low), edge.eq(job.batch + begin - 1)]
+        takes_main, takes_fresh, last = Signal(), Signal(), Signal()
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.done.eq(1)
@@ -127,13 +129,17 @@ class PathMerger(Part):
                 ]
                 m.next = "SEARCH"
             with m.State("SEARCH"):
-                m.d.sync += [sent_main.eq(0), sent_fresh.eq(0)]
-                m.next = "LOOK"
+                m.d.sync += middle.eq((low + high) >> 1)
+                m.next = "AIM"
                 with m.If(low == high):
                     m.next = "AGREE"
+            with m.State("AIM"):
+                m.d.sync += [at_main.eq(job.main + middle), at_fresh.eq(edge - middle)]
+                m.d.sync += [sent_main.eq(0), sent_fresh.eq(0)]
+                m.next = "LOOK"
             with m.State("LOOK"):
-                read(m, mains, middle, 1, sent_main, job.main)
-                read(m, fresh, begin - 1 - middle, 1, sent_fresh, job.batch)
+                read(m, mains, 1, sent_main)
+                read(m, fresh, 1, sent_fresh)
                 with m.If(mains.o.valid & fresh.o.valid):
                     m.d.comb += [mains.o.ready.eq(1), fresh.o.ready.eq(1)]
                     with m.If(main_is_first):
@@ -150,53 +156,55 @@ class PathMerger(Part):
                 with m.If(self.mine.known & self.next.known):
                     m.next = "ASK"
             with m.State("ASK"):
+                m.d.sync += [at_main.eq(job.main + self.mine.mains), at_fresh.eq(job.batch + self.mine.fresh)]
                 m.d.sync += [sent_main.eq(left_main == 0), sent_fresh.eq(left_fresh == 0)]
+                m.d.sync += [has_main.eq(left_main != 0), has_fresh.eq(left_fresh != 0)]
                 m.next = "MERGE"
                 with m.If((left_main == 0) & (left_fresh == 0)):
                     m.next = "IDLE"
             with m.State("MERGE"):
                 # The ranges are asked for with what is left of them, which is all until they have been asked for.
-                read(m, mains, self.mine.mains, left_main, sent_main, job.main)
-                read(m, fresh, self.mine.fresh, left_fresh, sent_fresh, job.batch)
-                takes_main, takes_fresh = Signal(), Signal()
-                has_main, has_fresh = left_main != 0, left_fresh != 0
+                read(m, mains, left_main, sent_main)
+                read(m, fresh, left_fresh, sent_fresh)
+                room = ~lines.almost_full
                 both = mains.o.valid & fresh.o.valid
                 m.d.comb += [
-                    takes_main.eq(lines.i.ready & has_main & Mux(has_fresh, both & main_is_first, mains.o.valid)),
-                    takes_fresh.eq(lines.i.ready & has_fresh & Mux(has_main, both & ~main_is_first, fresh.o.valid)),
+                    takes_main.eq(room & has_main & Mux(has_fresh, both & main_is_first, mains.o.valid)),
+                    takes_fresh.eq(room & has_fresh & Mux(has_main, both & ~main_is_first, fresh.o.valid)),
                     mains.o.ready.eq(takes_main),
                     fresh.o.ready.eq(takes_fresh),
                 ]
                 m.d.sync += [left_main.eq(left_main - takes_main), left_fresh.eq(left_fresh - takes_fresh)]
-                last = (left_main + left_fresh) == 1
-                self._pack(
-                    m,
-                    lines.i,
-                    Mux(takes_main, mains.o.p.tuple.as_value(), fresh.o.p.tuple.as_value()),
-                    takes_main | takes_fresh,
-                    last,
-                    begin,
-                )
+                ends_main, ends_fresh = left_main == 1, left_fresh == 1
+                with m.If(takes_main & ends_main):
+                    m.d.sync += has_main.eq(0)
+                with m.If(takes_fresh & ends_fresh):
+                    m.d.sync += has_fresh.eq(0)
+                m.d.comb += last.eq(Mux(has_main, ends_main & ~has_fresh, ends_fresh))
                 with m.If((takes_main | takes_fresh) & last):
                     m.next = "IDLE"
+        taken = Signal(arrays.tuple, reset_less=True)
+        packs, packs_last = Signal(), Signal()
+        m.d.sync += [
+            taken.eq(Mux(takes_main, mains.o.p.tuple.as_value(), fresh.o.p.tuple.as_value())),
+            packs.eq(takes_main | takes_fresh),
+            packs_last.eq(last),
+        ]
+        self._pack(m, lines.i, taken.as_value(), packs, packs_last, begin)
         return m
 
     def _pack(self, m, lines, taken, takes, last, begin):
-        """Put tuples together to lines."""
+        """Put tuples together to lines; there is room for them."""
         lanes = self._arrays.lanes
         lane = Signal(exact_log2(lanes))
         held = Signal(self._arrays.line, reset_less=True)
-        number = Signal.like(lines.p.number)
+        number, first = Signal.like(lines.p.number), Signal.like(lines.p.number)
         done = Signal()
+        m.d.sync += first.eq((self.job.into + begin) >> exact_log2(lanes))
         for n in range(lanes):
-            here = lane == n
-            m.d.comb += lines.p.line[n].eq(Mux(here, taken, held[n].as_value()))
-            with m.If(takes & here):
+            with m.If(takes & (lane == n)):
                 m.d.sync += held[n].eq(taken)
-        m.d.comb += [
-            done.eq(takes & ((lane == lanes - 1) | last)),
-            lines.valid.eq(done),
-            lines.p.number.eq(((self.job.into + begin) >> exact_log2(lanes)) + number),
-        ]
+        m.d.comb += [done.eq(takes & ((lane == lanes - 1) | last)), lines.p.line.eq(held)]
+        m.d.sync += [lines.valid.eq(done), lines.p.number.eq(first + number)]
         with m.If(takes):
             m.d.sync += [lane.eq(Mux(last, 0, lane + 1)), number.eq(Mux(last, 0, number + done))]

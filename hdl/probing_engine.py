@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from streamjoin.hdl.expander import Expander
-from streamjoin.hdl.index_array import search
+from streamjoin.hdl.index_array import CYCLES_A_STEP, search
 from streamjoin.hdl.merging_tree import MergingTree
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.prober import Prober, record
@@ -192,4 +192,4 @@ class ProbingEngine(Part):
     @property
     def _waiting(self) -> int:
         """Bounds that wait for the index: as many as it takes to find one, so that none waits for another."""
-        return 2 * exact_log2(self._arrays.partitions) + 2 * self._probers + 4
+        return CYCLES_A_STEP * exact_log2(self._arrays.partitions) + 2 * self._probers + 4

@@ -1,8 +1,8 @@
 """Reads ranges of an array that lies in lines of a memory, and gives them tuple by tuple."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Array, Module, Signal
 from amaranth.lib import data, stream
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from streamjoin.hdl.part import Part
@@ -61,6 +61,9 @@ class RangeReader(Part):
         job = data.StructLayout({"offset": bits, "more": self._extent["count"].shape})
         m.submodules.jobs = jobs = Queue(job, 4)
         m.submodules.lines = lines = Queue(self._line, self._ahead)
+        # Whoever takes tuples decides by their keys whether to: so they come out of a register, not out of a line.
+        m.submodules.tuples = tuples = Queue(self.o.p.shape(), 2)
+        connect(m, tuples.o, flipped(self.o))
 
         # Ask. The next range is taken while the last line of the one before is asked for.
         asking = Signal()
@@ -94,12 +97,13 @@ class RangeReader(Part):
         left = Signal.like(more)
         given, ends = Signal(), Signal()
         m.d.comb += [
-            self.o.valid.eq(giving & lines.o.valid),
-            self.o.p.tuple.eq(lines.o.p[lane] if bits else lines.o.p[0]),
-            self.o.p.last.eq(left == 0),
-            given.eq(self.o.valid & self.o.ready),
-            ends.eq(given & self.o.p.last),
-            line_left.eq(given & ((lane == self._lanes - 1) | self.o.p.last)),
+            tuples.i.valid.eq(giving & lines.o.valid),
+            # A choice among lanes; an index into the line would shift all of it.
+            tuples.i.p.tuple.eq(Array(lines.o.p[n].as_value() for n in range(self._lanes))[lane]),
+            tuples.i.p.last.eq(left == 0),
+            given.eq(tuples.i.valid & tuples.i.ready),
+            ends.eq(given & tuples.i.p.last),
+            line_left.eq(given & ((lane == self._lanes - 1) | tuples.i.p.last)),
             lines.o.ready.eq(line_left),
             jobs.o.ready.eq(~giving | ends),
         ]

@@ -16,6 +16,10 @@ def batch_item(shape) -> data.StructLayout:
     return data.StructLayout({"tuple": shape, "end": 1})
 
 
+#: Runs above this wait in block RAM, which shows a word too late in a cycle to compare it.
+_RUN_IN_BLOCK_RAM = 16
+
+
 class MergeStage(Part):
     """Sorted runs of n tuples come in, sorted runs of 2n go out; the last run of a batch may be shorter.
 
@@ -54,9 +58,18 @@ class MergeStage(Part):
         m.submodules.first = first = Queue(self._item, places)
         m.submodules.second = second = Queue(self._item, places)
         self._enter(m, first, second)
-        self._leave(m, first.o, second.o)
-        m.d.comb += self.busy.eq(first.busy | second.busy)
+        heads = [self._head(m, name, queue) for name, queue in (("first", first), ("second", second))]
+        self._leave(m, *(head.o for head in heads))
+        m.d.comb += self.busy.eq(Cat(queue.busy for queue in (first, second, *heads)).any())
         return m
+
+    def _head(self, m, name, queue):
+        """The queue whose exit is compared: of a deep one, a short one behind it."""
+        if self._run <= _RUN_IN_BLOCK_RAM:
+            return queue
+        m.submodules[f"{name}_head"] = head = Queue(self._item, 2)
+        connect(m, queue.o, head.i)
+        return head
 
     def _enter(self, m, first, second):
         fills_second = Signal()
@@ -91,7 +104,9 @@ class MergeStage(Part):
             take[1].eq(has[1] & known[0] & ~(has[0] & ~second_is_smaller)),
             ends.eq(first.valid & first.p.end & second.valid & second.p.end),
             self.o.valid.eq(take[0] | take[1] | ends),
-            self.o.p.eq(Mux(take[1], second.p.as_value(), first.p.as_value())),
+            self.o.p.tuple.eq(Mux(take[1], second.p.tuple.as_value(), first.p.tuple.as_value())),
+            # Whether the next stage is ready depends on this, so it must not wait for the keys to be compared.
+            self.o.p.end.eq(ends),
             first.ready.eq(self.o.ready & (take[0] | ends)),
             second.ready.eq(self.o.ready & (take[1] | ends)),
         ]
@@ -137,8 +152,10 @@ class Sorter(Part):
         stages = [MergeStage(*stage) for stage in self._stages]
         for n, stage in enumerate(stages):
             m.submodules[f"stage{n}"] = stage
-        ends = [flipped(self.i), *(port for stage in stages for port in (stage.i, stage.o)), flipped(self.o)]
+        m.submodules.sorted = leaving = Queue(self.o.p.shape(), 2)
+        passed = (*stages, leaving)
+        ends = [flipped(self.i), *(port for part in passed for port in (part.i, part.o)), flipped(self.o)]
         for source, sink in list(pairwise(ends))[::2]:
             connect(m, source, sink)
-        m.d.comb += self.busy.eq(Cat(stage.busy for stage in stages).any())
+        m.d.comb += self.busy.eq(Cat(part.busy for part in passed).any())
         return m

@@ -55,7 +55,7 @@ def steps(simulated: Simulator, stream: np.ndarray, key: np.ndarray) -> tuple[li
     found = []
     for end, cycles in zip(ends, taken, strict=True):
         of, fresh = int(run.result["of_s"][end]), int(run.result["count"][end])
-        held[of] %= simulated.parameters.subwindow
+        held[of] %= simulated.parameters.arrays.subwindow
         found.append(Step(held[of], fresh, int(cycles)))
         held[of] += fresh
     matches = np.where(run.result["mark"], 0, run.result["count"]).cumsum()[ends]

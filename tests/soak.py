@@ -48,9 +48,9 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "punctuation": lambda rng: rng.choice((None, 1, rng.randint(2, 20), 1000)),
     "outstanding": lambda rng: 1 << rng.randint(3, 7),
     "buckets": lambda rng: rng.choice((None, 1, 1 << rng.randint(1, 6))),
-    "subwindow": lambda rng: 1 << rng.randint(1, 6),
-    "partitions": lambda rng: 1 << rng.randint(0, 5),
-    "batch": lambda rng: rng.choice((1, 2, rng.randint(1, 20), 100)),
+    "subwindow": lambda rng: rng.choice((None, *(1 << power for power in range(1, 7)))),
+    "partitions": lambda rng: rng.choice((None, *(1 << power for power in range(6)))),
+    "batch": lambda rng: rng.choice((None, 1, 2, rng.randint(1, 20), 100)),
     "collect": lambda rng: rng.choice((1, rng.randint(2, 40), 1000)),
     "mergers": lambda rng: 1 << rng.randint(0, 3),
     "probers": lambda rng: 1 << rng.randint(0, 2),
@@ -92,9 +92,12 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         if given["punctuation"] is not None or given["ordered"] == "true":
             given["merger"] = "streaming"
     if design == "bisort":
-        given["subwindow"] = max(given["subwindow"], given["mergers"], 2 * given["probers"])
-        lines = given["subwindow"] // max(given["mergers"], 2 * given["probers"])
-        given["partitions"] = min(given["partitions"], lines)
+        lanes = max(given["mergers"], 2 * given["probers"])
+        if given["subwindow"] is not None:
+            given["subwindow"] = max(given["subwindow"], lanes)
+        sizes = find(design).parameters.parse({**given, "partitions": None, "output": "pairs"}).arrays
+        if given["partitions"] is not None:
+            given["partitions"] = min(given["partitions"], sizes.subwindow // lanes)
         if given["output"] == "records":
             given |= {"span": None, "predicate": rng.choice(SPECS)}
     if design == "stashed":

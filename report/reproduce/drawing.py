@@ -22,6 +22,14 @@ def claim_line(axes: Axes, y: float, words: str, *, above: bool = False) -> None
     _words(axes, y, words, 5 if above else -14)
 
 
+def claim_between(axes: Axes, left: float, right: float, words: str) -> None:
+    """A band from bottom to top, its words at its foot; for a logarithmic axis."""
+    axes.axvspan(left, right, color=style.GRID, zorder=0)
+    axes.annotate(
+        words, (left * 1.1, 0.03), xycoords=axes.get_xaxis_transform(), fontsize=8.5, color=style.MUTED, zorder=5
+    )
+
+
 def claim_curve(axes: Axes, x: Sequence[float], y: Sequence[float], words: str) -> None:
     """A curve through the plot, its words above its right end."""
     axes.plot(x, y, color=CLAIM, linewidth=1.6, linestyle=(0, (1, 1.2)), zorder=1)

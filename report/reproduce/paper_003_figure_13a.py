@@ -4,6 +4,7 @@ import numpy as np
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
+from streamjoin.report.reproduce.drawing import claim_between
 from streamjoin.report.reproduce.entry import Entry, Settings, Verdict
 from streamjoin.report.reproduce.subwindows import (
     BI_SORT,
@@ -65,14 +66,7 @@ def chart(data: dict) -> Chart:
     def draw(axes, _):
         rates = [point["rate"] for point in data["points"]]
         draw_rates(axes, found, looks, x="Tuples in a batch", rates=rates)
-        axes.axvspan(CROSSING, max(found[BI_SORT]), color=style.GRID, zorder=0)
-        axes.annotate(
-            "paper: here BI-Sort is\nfaster than the other two",
-            (CROSSING * 1.15, 0.03),
-            xycoords=axes.get_xaxis_transform(),
-            fontsize=8.5,
-            color=style.MUTED,
-        )
+        claim_between(axes, CROSSING, max(found[BI_SORT]), "paper: here BI-Sort is\nfaster than the other two")
 
     heading = f"Inserting into {brief(data['subwindow'])} tuples (paper 003, figure 13a)"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)

@@ -13,6 +13,7 @@ from streamjoin.hdl.self_test import SelfTest
     [
         ({"subwindow": 48}, "subwindow must be a power of two, not 48"),
         ({"mergers": 3}, "mergers must be a power of two, not 3"),
+        ({"partitions": 0}, "partitions must be a whole number from 1 up, not 0"),
         ({"batch": 0}, "batch must be a whole number from 1 up, not 0"),
         ({"subwindow": 16, "partitions": 8, "mergers": 4}, "must hold a line of 4, .*: take fewer partitions or"),
         ({"predicate": "operator:eq"}, "'operator:eq' does not say which: use a built-in predicate, or another design"),
@@ -34,6 +35,16 @@ def test_subwindows_hold_a_window_and_a_batch():
     assert arrays.chains == (3, 2)
     assert arrays.regions == 6
     assert 1 << (arrays.number_width - 1) > 3 * 64
+
+
+def test_sizes_that_are_not_given_fit_the_longer_window():
+    arrays = BisortParameters.parse({"window_r": 1000, "window_s": 20, "probers": 4}).arrays
+    assert (arrays.subwindow, arrays.partitions, arrays.batch) == (1024, 128, 256)
+    assert arrays.chains == (2, 2)
+    arrays = BisortParameters.parse({"window": 1, "mergers": 4}).arrays
+    assert (arrays.subwindow, arrays.partitions, arrays.batch) == (4, 1, 1)
+    arrays = BisortParameters.parse({"window": 1 << 23}).arrays
+    assert (arrays.subwindow, arrays.partitions, arrays.batch) == (1 << 23, 1 << 16, 1 << 15)
 
 
 def test_a_self_test_looks_at_pairs():

@@ -32,7 +32,7 @@ def sort(most, batches, stall=0.0):
 
 
 @settings(max_examples=15)
-@given(data=st.data(), most=st.sampled_from((1, 2, 3, 4, 7, 16)), stall=st.sampled_from((0.0, 0.3, 0.7)))
+@given(data=st.data(), most=st.sampled_from((1, 2, 3, 4, 7, 16, 40)), stall=st.sampled_from((0.0, 0.3, 0.7)))
 def test_batches_of_any_size_come_out_sorted(data, most, stall):
     batches = data.draw(st.lists(st.lists(KEYS, max_size=most), min_size=1, max_size=6))
     found, _ = sort(most, batches, stall)

@@ -4,6 +4,7 @@ from streamjoin.report.reproduce.paper_003_figure_5 import KEYS, SIGMAS
 from streamjoin.report.reproduce.paper_003_figure_10f import DISTRIBUTIONS
 from streamjoin.report.reproduce.paper_003_figure_11f import SORTED, UNSORTED
 from streamjoin.report.reproduce.subwindows import BI_SORT, RAP_TABLE, SORTED_ARRAY, SORTED_LIST, WIB_TREE
+from tests.report.hardware_sample import area_sample, engines_sample
 
 K, M = 1 << 10, 1 << 20
 
@@ -113,5 +114,7 @@ SAMPLES = {
     "003-figure-12d": probing_sample,
     "003-figure-13a": taking_sample,
     "003-figure-13b": searching_sample,
+    "003-figure-14": engines_sample,
     "003-figure-15a": joining_sample,
+    "003-table-1": area_sample,
 }

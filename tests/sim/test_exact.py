@@ -84,6 +84,7 @@ SETS = [
     ("bisort", "window=30 subwindow=64 partitions=2 batch=16 mergers=8 predicate=lt key_width=40 payload_width=10"),
     ("bisort", "window=20 subwindow=32 partitions=2 batch=11 mergers=2 predicate=le bandwidth=9 latency=7 probers=2"),
     ("bisort", "window_r=9 window_s=25 subwindow=16 partitions=4 batch=6 output=records predicate=bands:-4..-2,1..1"),
+    ("bisort", "window_r=21 window_s=90 mergers=2 predicate=band:1 batch=100"),
     ("bisort", "window=12 subwindow=4 partitions=1 batch=2 collect=3 predicate=ge key_width=5 ahead=1"),
     ("circular", "window=1 flight=1 buffer=1 result_queue=1 merger_queue=2"),
     ("circular", "window_s1=7 window_s2=1 window_s3=4 lanes=3 buffer=1"),

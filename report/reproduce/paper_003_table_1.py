@@ -1,0 +1,143 @@
+"""Paper 003, table I: what BI-Sort's engines take of a chip."""
+
+import re
+
+from streamjoin.hdl.batch_collector import BatchCollector
+from streamjoin.hdl.batch_store import BatchStore
+from streamjoin.hdl.bisort import BisortParameters
+from streamjoin.hdl.index_array import IndexArray
+from streamjoin.hdl.insertion_engine import InsertionEngine
+from streamjoin.hdl.probing_engine import ProbingEngine
+from streamjoin.report import style
+from streamjoin.report.bisort_bench import DDR3
+from streamjoin.report.charts import Chart, Panel
+from streamjoin.report.reproduce.drawing import claim_line
+from streamjoin.report.reproduce.entry import Entry, Settings, Table, Verdict
+from streamjoin.synth.cost import measure as measure_cost
+from streamjoin.synth.targets import find as find_target
+
+#: As many units as the paper has, each of whose probers has one comparator where ours have two.
+PARAMETERS = {
+    "window": 65_536,
+    "subwindow": 65_536,
+    "partitions": 512,
+    "batch": 1024,
+    "mergers": 8,
+    "probers": 4,
+    "output": "records",
+    **DDR3,
+}
+TARGETS = ("xc7", "cyclonev", "cycloneiv")
+#: The paper's: logic cells, block RAMs of 20 kilobits each, multipliers.
+LOGIC, LOGIC_OF, RAMS, RAMS_OF, RAM_BITS, CLOCK = 178_647, 427_200, 848, 2713, 20_480, 252.7
+
+
+def parts(parameters: BisortParameters) -> dict[str, object]:
+    """All of the join but the memory of main arrays, which is outside the chip, and the few registers of its steps."""
+    p, arrays = parameters, parameters.arrays
+    probing = ProbingEngine(arrays, probers=p.probers, ahead=p.ahead, expand=not p.gives_records)
+    return {
+        "sorters": BatchCollector(arrays, patience=p.collect, on_full=p.on_full),
+        "batches": BatchStore(arrays, inserting=p.mergers, probing=probing.clients["batches"]),
+        "mergers": InsertionEngine(arrays, mergers=p.mergers, ahead=p.ahead),
+        "index": IndexArray(arrays, probing.clients["index"]),
+        "probers": probing,
+    }
+
+
+def measure(
+    settings: Settings, *, parameters: dict[str, object] = PARAMETERS, targets: tuple[str, ...] = TARGETS
+) -> dict:
+    points = []
+    for target in targets:
+        for name, component in parts(BisortParameters.parse(parameters)).items():
+            settings.progress(f"{name} on {target}")
+            cost = measure_cost(component, find_target(target), name=name)
+            counts = {each: getattr(cost, each) for each in ("luts", "ffs", "brams", "memory_bits")}
+            multipliers = sum(number for cell, number in cost.cells.items() if re.search("dsp|mul", cell.lower()))
+            points.append({"target": target, "part": name, **counts, "multipliers": multipliers})
+    return {"parameters": parameters, "points": points}
+
+
+def totals(data: dict) -> dict[str, dict[str, int]]:
+    """What all parts take together, by target."""
+    found: dict[str, dict[str, int]] = {}
+    for point in data["points"]:
+        total = found.setdefault(
+            point["target"], dict.fromkeys(("luts", "ffs", "brams", "memory_bits", "multipliers"), 0)
+        )
+        for name in total:
+            total[name] += point[name]
+    return found
+
+
+def judge(data: dict) -> Verdict:
+    found = totals(data)
+    most = max(total["luts"] for total in found.values())
+    bits = max(total["memory_bits"] for total in found.values())
+    multipliers = max(total["multipliers"] for total in found.values())
+    least = min(total["luts"] for total in found.values())
+    because = (
+        f"{least:,} to {most:,} look-up tables, at most {100 * most / LOGIC:.0f} % of the paper's logic cells even if "
+        f"each takes a cell to itself; {bits / RAM_BITS:.0f} of its block RAMs would hold the memories; "
+        f"{multipliers or 'no'} multipliers"
+    )
+    return Verdict(most <= LOGIC and bits <= RAMS * RAM_BITS and not multipliers, because)
+
+
+def table(data: dict) -> Table:
+    theirs = ("paper", f"{LOGIC:,}", "", f"{RAMS} of 20 Kb", f"{RAMS * RAM_BITS / 1e6:.1f}", "0")
+    rows = [theirs]
+    for target, total in totals(data).items():
+        mine = [point for point in data["points"] if point["target"] == target]
+        rows += [(f"{target}, {point['part']}", *_row(point)) for point in mine]
+        rows.append((f"{target}, all", *_row(total)))
+    return Table(("", "look-up tables", "registers", "block RAMs", "Mb of memory", "multipliers"), rows)
+
+
+def _row(counts: dict) -> tuple[str, ...]:
+    megabits = f"{counts['memory_bits'] / 1e6:.2f}"
+    return f"{counts['luts']:,}", f"{counts['ffs']:,}", f"{counts['brams']:,}", megabits, str(counts["multipliers"])
+
+
+def chart(data: dict) -> Chart:
+    found = totals(data)
+    names = list(dict.fromkeys(point["part"] for point in data["points"]))
+    looks = style.looks(names)
+
+    def draw(axes, _):
+        below = dict.fromkeys(found, 0)
+        for name in names:
+            shares = {p["target"]: 100 * p["luts"] / LOGIC_OF for p in data["points"] if p["part"] == name}
+            bottoms = [below[target] for target in shares]
+            axes.bar(list(shares), list(shares.values()), bottom=bottoms, color=looks[name].colour, width=0.5, zorder=3)
+            for target, share in shares.items():
+                below[target] += share
+        claim_line(axes, 100 * LOGIC / LOGIC_OF, "paper: 42 % of an Arria 10's logic cells")
+        style.dress(axes, title="Look-up tables, a logic cell each", x="", y="% of 427,200")
+        axes.set_ylim(0, 50)
+
+    return Chart(ENTRY.name, "BI-Sort's area (paper 003, table I)", ENTRY.claim, [Panel(draw)], looks)
+
+
+ENTRY = Entry(
+    name="003-table-1",
+    title="What BI-Sort takes of a chip",
+    claim=(
+        "With 8 mergers and 8 probers BI-Sort takes 178,647 of the 427,200 logic cells (42 %) and 848 of the 2713 "
+        "block RAMs (31 %) of an Arria 10, and no multiplier, at 252.7 MHz: there is room for more."
+    ),
+    rule=(
+        "On every family the parts take no more look-up tables together than the paper's logic cells, of which each "
+        "has room for two; its block RAMs would hold their memories; and there are no multipliers."
+    ),
+    differs=(
+        "Written by hand instead of compiled from OpenCL, and without its interfaces to memory and host. Yosys, for "
+        "families that it knows; each part by itself. Subwindows of 64 K tuples, 512 partitions and batches of 1 K: "
+        "larger ones take wider addresses, and memory for the index and the batches, which the paper leaves outside."
+    ),
+    measure=measure,
+    judge=judge,
+    table=table,
+    chart=chart,
+)

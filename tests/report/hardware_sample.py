@@ -1,0 +1,36 @@
+"""Figures of paper 003's hardware that nobody measured: all claims hold, until they are doctored."""
+
+from streamjoin.report.reproduce import paper_003_table_1
+from streamjoin.report.reproduce.paper_003_figure_14 import HARDWARE, INSERTING, PROBING
+from streamjoin.report.reproduce.subwindows import BI_SORT, RAP_TABLE, WIB_TREE
+
+K = 1 << 10
+
+
+def engines_sample():
+    """Hardware is as fast as four of BI-Sort's threads, and ten of the others'."""
+    rates = {HARDWARE: 40e6, BI_SORT: 10e6, RAP_TABLE: 4e6, WIB_TREE: 3e6}
+    points = [
+        {"what": what, "variant": name, "batch": batch, "rate": rate}
+        for what in (INSERTING, PROBING)
+        for name, rate in rates.items()
+        for batch in (32 * K, 128 * K, 512 * K)
+    ]
+    return {"subwindow": 8 * K * K, "partitions": 64 * K, "smaller": 128, "clock": 250e6, "points": points}
+
+
+def area_sample():
+    points = [
+        {
+            "target": target,
+            "part": part,
+            "luts": 10_000,
+            "ffs": 9000,
+            "brams": 5,
+            "memory_bits": 10**6,
+            "multipliers": 0,
+        }
+        for target in paper_003_table_1.TARGETS
+        for part in ("mergers", "probers")
+    ]
+    return {"parameters": paper_003_table_1.PARAMETERS, "points": points}
