@@ -118,7 +118,11 @@ class WindowManager(Part):
             windows[side] = _Window(m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known)
         entrances = {"r": self.to_right, "s": self.to_left}
         punctuation = None
+        waits = Signal()
         if expedition.pairing.numbered:
+            # A punctuation goes where it keeps no tuple waiting: while none can enter anyway, or none seems to come.
+            idle = Signal()
+            m.d.sync += idle.eq(~(self.i_r.valid | self.i_s.valid))
             punctuation = _Punctuation(
                 m,
                 self._period,
@@ -127,17 +131,18 @@ class WindowManager(Part):
                 enters=enters,
                 windows=windows,
                 exits={side: (comes_out[side], exits[side]) for side in "rs"},
-                room=gate.room,
+                free=gate.room & (waits | idle | gate.draining),
                 draining=gate.draining,
                 left=self.punctuated,
             )
         punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
         closed = windows["r"].closed | windows["s"].closed | (punctuation.closed if punctuation else 0)
+        self._pace_out(m, waits, enters, closed)
         room = Signal()
         m.d.sync += room.eq(self.to_right.room & self.to_left.room)
         m.d.comb += [
             gate.room.eq(room),
-            gate.wait.eq(self._waits(m, enters, closed) | punctuates),
+            gate.wait.eq(waits | punctuates),
             gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy | unsaid),
             self.from_left.room.eq(1),
             self.from_right.room.eq(1),
@@ -168,22 +173,20 @@ class WindowManager(Part):
             ]
         return m
 
-    def _waits(self, m, enters, closed):
-        """A register that is up while the pace allows no tuple, or the windows are closed.
+    def _pace_out(self, m, waits, enters, closed):
+        """Keep ``waits`` up, a register, while the pace allows no tuple, or the windows are closed.
 
         They close two cycles after a tuple that closes them, and it is known here in the third: no pace is faster.
         """
         pace = self._pace
         cost = Mux(enters["r"], Mux(enters["s"], pace.both, pace.r), pace.s)
         ahead = Signal(range(max(pace.r, pace.s, pace.both) - 1))
-        waits = Signal()
         with m.If(enters["r"] | enters["s"]):
             m.d.sync += [ahead.eq(cost - 2), waits.eq(1)]
         with m.Elif(ahead != 0):
             m.d.sync += ahead.eq(ahead - 1)
         with m.Else():
             m.d.sync += waits.eq(closed)
-        return waits
 
 
 class _Window:
@@ -259,7 +262,7 @@ class _Window:
 class _Punctuation:
     """What the driver knows of arrivals as such; as hardware, a few counters in the module ``m``.
 
-    After ``lull`` cycles without an arrival no more seem to come.
+    After ``lull`` cycles without an arrival no more seem to come. A punctuation that is due goes when ``free`` is up.
 
     Attributes
     ----------
@@ -275,7 +278,7 @@ class _Punctuation:
         No more may arrive before a punctuation has left.
     """
 
-    def __init__(self, m, period, *, outstanding, lull, enters, windows, exits, room, draining, left):
+    def __init__(self, m, period, *, outstanding, lull, enters, windows, exits, free, draining, left):
         self.arrivals = Signal(ORDER_WIDTH, name="arrivals")
         self.handled = Signal(ORDER_WIDTH, name="handled")
         self.goes = Signal(name="punctuates")
@@ -301,7 +304,7 @@ class _Punctuation:
         self.closed = Signal(name="too_many_outstanding")
         over = draining | self.closed | (quiet == lull)
         m.d.sync += due.eq(~self.goes & ~under_way & ((since >= period) | (over & since.any())))
-        m.d.comb += self.goes.eq(due & room)
+        m.d.comb += self.goes.eq(due & free)
         with m.If(self.goes):
             m.d.sync += [said.eq(self.handled), under_way.eq(1)]
         with m.Elif(left):
