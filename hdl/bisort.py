@@ -58,8 +58,8 @@ class BisortParameters(JoinParameters):
                 raise ParameterError(f"{name} must be a power of two, not {value}")
         if self.predicate.key_ranges is None:
             raise ParameterError(
-                f"bisort looks for ranges of keys, and {self.predicate.spec!r} does not say which: use a built-in "
-                "predicate, or another design"
+                f"bisort looks for ranges of keys, and {self.predicate.spec!r} does not tell which: compare r.key - "
+                "s.key with numbers, or use another design"
             )
         arrays = self.arrays
         if arrays.partitions * arrays.lanes > arrays.subwindow:
@@ -70,6 +70,11 @@ class BisortParameters(JoinParameters):
 
         if self.gives_records and (self.span is not None or self.predicate.fields != ("key",)):
             raise ParameterError("output=records cannot look at time or a second key: take output=pairs")
+        if self.gives_records and not self.predicate.ranges_decide:
+            raise ParameterError(
+                f"output=records cannot look at more than the difference of keys, as {self.predicate.spec!r} does: "
+                "take output=pairs"
+            )
         if self.bandwidth is not None and self.bandwidth < 1:
             raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")
         if self.latency < LEAST_LATENCY:

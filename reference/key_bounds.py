@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .predicates import Ranges
+from .key_ranges import Ranges
 
 LAST = np.iinfo(np.int64).max
 _BLOCK = 1 << 20  # pairs expanded at a time

@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
 
-Ranges = tuple[tuple[int | None, int | None], ...]
+from .key_ranges import KeyRanges, Ranges, key_ranges, merged
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,31 @@ class Predicate:
     spec : the name, as on the command line and in JSON
     holds : the expression, over objects with the attributes that ``fields`` names
     fields : ``("key",)`` or ``("key", "key2")``
-    key_ranges : disjoint ranges (lo, hi), both ends included and None for an open end, one of which
-        ``r.key - s.key`` lies in whenever the predicate holds; None if nothing is known
-    key2_ranges : the same for key2
     """
 
     spec: str
     holds: Callable[[Any, Any], Any] = field(compare=False, repr=False)
     fields: tuple[str, ...] = field(default=("key",), compare=False)
-    key_ranges: Ranges | None = field(default=None, compare=False)
-    key2_ranges: Ranges | None = field(default=None, compare=False)
+
+    @cached_property
+    def ranges(self) -> KeyRanges:
+        """What it tells of the differences of keys."""
+        return key_ranges(self.holds, self.fields)
+
+    @property
+    def key_ranges(self) -> Ranges | None:
+        """Ranges one of which ``r.key - s.key`` lies in whenever it holds; None if nothing is known."""
+        return self.ranges.key
+
+    @property
+    def ranges_decide(self) -> bool:
+        """Whether it holds exactly where ``r.key - s.key`` lies in its ranges: nothing else has to be looked at."""
+        return self.ranges.exact and self.ranges.key is not None and self.ranges.key2 is None
 
     @property
     def is_equi(self) -> bool:
         """Whether it holds exactly for equal keys, so that an index on the key finds all matches."""
-        return self.key_ranges == ((0, 0),) and self.fields == ("key",)
+        return self.ranges_decide and self.key_ranges == ((0, 0),) and self.fields == ("key",)
 
     def __reduce__(self):
         return parse_predicate, (self.spec,)
@@ -61,8 +71,7 @@ def parse_predicate(spec: str) -> Predicate:
     if name in _COMPARISONS:
         if colon:
             raise ValueError(f"predicate {spec!r} takes no argument: write {name!r}")
-        holds, key_ranges = _COMPARISONS[name]
-        return Predicate(name, holds, key_ranges=key_ranges)
+        return Predicate(name, _COMPARISONS[name])
     if name in _BANDS:
         return _BANDS[name](argument)
     if colon:
@@ -71,13 +80,13 @@ def parse_predicate(spec: str) -> Predicate:
     raise ValueError(f"no predicate is called {spec!r}: write one of {known}, or module:function for your own")
 
 
-_COMPARISONS: dict[str, tuple[Callable, Ranges]] = {
-    "equi": (lambda r, s: r.key == s.key, ((0, 0),)),
-    "ne": (lambda r, s: r.key != s.key, ((None, -1), (1, None))),
-    "lt": (lambda r, s: r.key < s.key, ((None, -1),)),
-    "le": (lambda r, s: r.key <= s.key, ((None, 0),)),
-    "gt": (lambda r, s: s.key < r.key, ((1, None),)),
-    "ge": (lambda r, s: s.key <= r.key, ((0, None),)),
+_COMPARISONS: dict[str, Callable] = {
+    "equi": lambda r, s: r.key == s.key,
+    "ne": lambda r, s: r.key != s.key,
+    "lt": lambda r, s: r.key < s.key,
+    "le": lambda r, s: r.key <= s.key,
+    "gt": lambda r, s: s.key < r.key,
+    "ge": lambda r, s: s.key <= r.key,
 }
 
 
@@ -85,11 +94,7 @@ def _band(argument: str) -> Predicate:
     if not re.fullmatch(r"[0-9]+", argument):
         raise ValueError(f"predicate 'band:{argument}' needs one whole number that is not negative: write band:3")
     eps = int(argument)
-    return Predicate(
-        f"band:{eps}",
-        lambda r, s: (r.key - s.key <= eps) & (s.key - r.key <= eps),
-        key_ranges=((-eps, eps),),
-    )
+    return Predicate(f"band:{eps}", lambda r, s: (r.key - s.key <= eps) & (s.key - r.key <= eps))
 
 
 def _band2(argument: str) -> Predicate:
@@ -102,7 +107,7 @@ def _band2(argument: str) -> Predicate:
         near2 = (r.key2 - s.key2 <= eps2) & (s.key2 - r.key2 <= eps2)
         return near & near2
 
-    return Predicate(f"band2:{eps1},{eps2}", holds, ("key", "key2"), ((-eps1, eps1),), ((-eps2, eps2),))
+    return Predicate(f"band2:{eps1},{eps2}", holds, ("key", "key2"))
 
 
 def _bands(argument: str) -> Predicate:
@@ -113,23 +118,11 @@ def _bands(argument: str) -> Predicate:
     for lo, hi in ranges:
         if lo > hi:
             raise ValueError(f"predicate 'bands:{argument}' has a range that is empty: write {hi}..{lo}")
-    ranges = _merge(ranges)
+    ranges = merged(ranges)
     return Predicate(
         "bands:" + ",".join(f"{lo}..{hi}" for lo, hi in ranges),
         lambda r, s: reduce(or_, ((s.key - r.key <= -lo) & (r.key - s.key <= hi) for lo, hi in ranges)),
-        key_ranges=ranges,
     )
-
-
-def _merge(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The same integers in as few ranges as possible: no pair lies in two, and no comparator is wasted."""
-    merged = []
-    for lo, hi in sorted(ranges):
-        if merged and lo <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(hi, merged[-1][1]))
-        else:
-            merged.append((lo, hi))
-    return tuple(merged)
 
 
 _BANDS = {"band": _band, "bands": _bands, "band2": _band2}

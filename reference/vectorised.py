@@ -119,6 +119,11 @@ def _extend(partial: dict[int, np.ndarray], arriving: int, path, tuples, seen, p
         yield from _extend(extended | {other: index}, arriving, rest, tuples, seen, predicate)
 
 
+def _as_slice(index: np.ndarray) -> np.ndarray | slice:
+    """The same indices as a slice if each is the one before and one more: what it cuts out is not copied."""
+    return slice(int(index[0]), int(index[-1]) + 1) if (np.diff(index) == 1).all() else index
+
+
 @dataclass
 class _Search:
     """Find for each probe the ``others`` within [start, stop) that match it.
@@ -164,9 +169,11 @@ class _Search:
         for first in range(chunk.start, chunk.stop, step):
             block = slice(first, min(first + step, chunk.stop))
             start = self.start[block]
-            holds = self._holds(self.probes.at((block, None)), windows.at(start - base))
-            inside = offsets < (self.stop[block] - start)[:, None]
-            found = np.flatnonzero(inside & holds)
+            holds = self._holds(self.probes.at((block, None)), windows.at(_as_slice(start - base)))
+            widths = self.stop[block] - start
+            if int(widths.min()) < width:
+                holds = holds & (offsets < widths[:, None])
+            found = np.flatnonzero(holds)
             row = found // width
             yield first + row, start[row] + (found - row * width)
 

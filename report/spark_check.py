@@ -18,6 +18,7 @@ _CASES: tuple[tuple[str, dict, float | None], ...] = (
     ("handshake", {"cores": 8, "window": 64, "predicate": "band:5"}, 0.001),
     ("handshake", {"cores": 8, "window": 64, "predicate": "lt"}, 0.001),
     ("handshake", {"cores": 8, "window": 64, "predicate": f"{_HERE}own"}, None),
+    ("handshake", {"cores": 8, "window": 64, "predicate": f"{_HERE}opaque"}, None),
     ("handshake", {"cores": 8, "window": 64, "scan": "sequential"}, 0.001),
     ("llhj", {"cores": 4, "window": 64, "index": "hash"}, 0.001),
     ("circular", {"streams": 3, "window": 32}, 0.01),
@@ -25,8 +26,13 @@ _CASES: tuple[tuple[str, dict, float | None], ...] = (
 
 
 def own(r, s):
-    """A predicate of which nothing is known: the reference has to compare every pair."""
+    """A predicate of one's own, from which can be told what is near."""
     return (r.key <= s.key + 8) & (s.key <= r.key + 2)
+
+
+def opaque(r, s):
+    """A predicate that tells nothing of the difference of keys: the reference has to compare every pair."""
+    return (r.key + s.key >= 1 << 20) & (r.key + s.key <= 1 << 22)
 
 
 def check(_: Path) -> Iterator[Figure]:

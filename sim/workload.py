@@ -10,9 +10,13 @@ from math import floor, sqrt
 import numpy as np
 
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.reference.predicates import Predicate, Ranges, parse_predicate
+from streamjoin.reference.key_ranges import Ranges
+from streamjoin.reference.predicates import Predicate, parse_predicate
 
 _EQUAL: Ranges = ((0, 0),)
+_UNEQUAL: Ranges = ((None, -1), (1, None))
+_BELOW: tuple[Ranges, ...] = ((None, -1),), ((None, 0),)
+_ABOVE: tuple[Ranges, ...] = ((1, None),), ((0, None),)
 _BURST = 32  # mean length of the bursts that "bursty" is made of; neighbours may be of one stream
 
 # What a random number is drawn for: no two purposes share one.
@@ -89,7 +93,8 @@ class Workload:
     @cached_property
     def _keys(self):
         """How keys are drawn so that the predicate holds as often as asked."""
-        space, rate, ranges = 1 << self.key_width, self.match_rate, self.predicate.key_ranges
+        space, rate = 1 << self.key_width, self.match_rate
+        ranges, ranges2 = _drawable(self.predicate)
         if rate is None and self.keys == "uniform":
             return _Uniform(space)
         if rate is None and self.keys == "drifting":
@@ -106,18 +111,32 @@ class Workload:
             raise ValueError(
                 f"{self.streams} streams have a match rate only for 'equi': choose it or leave the rate out"
             )
-        if self.keys != "uniform" and any(bound is None for pair in ranges for bound in pair):
+        if self.keys != "uniform" and _is_open(ranges):
             raise ValueError(f"keys are {self.keys} only where keys match that are equal or near: leave that out")
-        if ranges == ((None, -1), (1, None)):
+        if ranges == _UNEQUAL:
             return _Groups(1 - rate, space, self.streams, _EQUAL, _EQUAL)
-        if ranges[0][0] is None:
+        if ranges in _BELOW:
             return _Sides(rate, space)
-        if ranges[0][1] is None:
+        if ranges in _ABOVE:
             return _Sides(1 - rate, space)
-        ranges2 = self.predicate.key2_ranges or _EQUAL
         if self.keys == "zipf":
             return _Zipf(rate, space, self.streams, ranges, ranges2)
         return _Groups(rate, space, self.streams, ranges, ranges2, self.drift if self.keys == "drifting" else None)
+
+
+def _drawable(predicate: Predicate) -> tuple[Ranges | None, Ranges]:
+    """Differences of key and key2 that match, and no others do; None for the first if keys cannot be drawn by them."""
+    known = predicate.ranges
+    if not known.exact or known.key is None:
+        return None, _EQUAL
+    if known.key2 is None and known.key in (_UNEQUAL, *_BELOW, *_ABOVE):
+        return known.key, _EQUAL
+    ranges2 = known.key2 or _EQUAL
+    return (None, _EQUAL) if _is_open(known.key) or _is_open(ranges2) else (known.key, ranges2)
+
+
+def _is_open(ranges: Ranges) -> bool:
+    return any(bound is None for pair in ranges for bound in pair)
 
 
 class _Draw:

@@ -34,7 +34,7 @@ class Probe(NamedTuple):
         if ranges is None:
             raise ValueError(
                 f"predicate {predicate.spec!r} has no key ranges to search for: "
-                "use equi, band, bands, lt, le, gt, ge or ne, or a design that compares every pair"
+                "compare r.key - s.key with numbers, or use a design that compares every pair"
             )
         negated = len(ranges) > 1 and ranges[0][0] is None and ranges[-1][1] is None
         if negated:

@@ -62,12 +62,14 @@ def test_sim_of_a_file_with_times_and_two_keys(streamjoin, tmp_path):
     assert [(row["R"], row["S"], row["key_R"], row["key2_S"]) for row in rows] == [("0", "1", "5", "2")]
 
 
-def test_a_predicate_of_ones_own(streamjoin, tmp_path):
-    (tmp_path / "mine.py").write_text("def near(r, s):\n    return (r.key <= s.key + 1) & (s.key < r.key + 2)\n")
-    (tmp_path / "in.csv").write_text("stream,key\nR,5\nS,6\nS,4\n")
-    done = streamjoin("sim", *SMALL, "--predicate", "mine:near", "--input", "in.csv", "--json", "-")
+@pytest.mark.parametrize("design", [SMALL, ("bisort", "-p", "window=8")])
+def test_a_predicate_of_ones_own(design, streamjoin, tmp_path):
+    near = "def near(r, s):\n    return (r.key <= s.key + 1) & (s.key < r.key + 2) & (s.key != 7)\n"
+    (tmp_path / "mine.py").write_text(near)
+    (tmp_path / "in.csv").write_text("stream,key\nR,5\nS,6\nS,4\nS,7\nR,6\n")
+    done = streamjoin("sim", *design, "--predicate", "mine:near", "--input", "in.csv", "--json", "-")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["results"] == 2
+    assert json.loads(done.stdout)["results"] == 3
 
 
 def test_empty_input(streamjoin, tmp_path):

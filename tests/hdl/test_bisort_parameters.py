@@ -8,6 +8,10 @@ from streamjoin.hdl.parameters import ParameterError
 from streamjoin.hdl.self_test import SelfTest
 
 
+def low(r, s):
+    return (r.key == s.key) & (r.key < 5)
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -16,10 +20,11 @@ from streamjoin.hdl.self_test import SelfTest
         ({"partitions": 0}, "partitions must be a whole number from 1 up, not 0"),
         ({"batch": 0}, "batch must be a whole number from 1 up, not 0"),
         ({"subwindow": 16, "partitions": 8, "mergers": 4}, "must hold a line of 4, .*: take fewer partitions or"),
-        ({"predicate": "operator:eq"}, "'operator:eq' does not say which: use a built-in predicate, or another design"),
+        ({"predicate": "operator:eq"}, "'operator:eq' does not tell which: compare r.key - s.key with numbers"),
         ({"output": "tuples"}, "output is one of pairs, records, not 'tuples'"),
         ({"output": "records", "span": 5}, "output=records cannot look at time or a second key: take output=pairs"),
         ({"output": "records", "predicate": "band2:1,2"}, "cannot look at time or a second key: take output=pairs"),
+        ({"output": "records", "predicate": f"{__name__}:low"}, "more than the difference of keys, as '.*:low' does"),
         ({"bandwidth": 0}, "bandwidth must be at least 1 byte a cycle, not 0"),
         ({"latency": 1}, "latency must be at least 2, not 1"),
     ],

@@ -69,7 +69,7 @@ def test_gates_agree_with_integers(spec):
 @given(r=rows, s=rows)
 def test_key_ranges_tell_on_which_differences_it_can_hold(spec, r, s):
     predicate = parse_predicate(spec)
-    for name, ranges in (("key", predicate.key_ranges), ("key2", predicate.key2_ranges)):
+    for name, ranges in (("key", predicate.ranges.key), ("key2", predicate.ranges.key2)):
         if ranges is not None:
             difference = getattr(r, name) - getattr(s, name)
             hits = sum((lo is None or lo <= difference) and (hi is None or difference <= hi) for lo, hi in ranges)
@@ -132,8 +132,9 @@ def test_a_users_own_function_is_found_in_the_current_directory(tmp_path, monkey
     both, near = parse_predicate("my_predicates:both"), parse_predicate("my_predicates:near")
     assert sys.path == path
     assert (both.fields, near.fields) == (("key", "key2"), ("key",))
-    assert both.key_ranges is None
+    assert both.key_ranges == ((0, 0),)
     assert not both.is_equi
+    assert near.key_ranges == ((None, 1),)
     assert both.holds(Row(0, 1, 2), Row(1, 1, 3))
     assert pickle.loads(pickle.dumps(both)) == both
     with pytest.raises(ValueError, match=r"use \('key',\) or \('key', 'key2'\)"):
