@@ -18,8 +18,10 @@ from streamjoin.spark_driver.oracle import Oracle
 from streamjoin.spark_driver.session import JAVA_AS_SCHEDULER, spark_session
 from streamjoin.spark_driver.stream import Lanes
 
-_TUPLES, _LANES, _BATCH, _RATE, _WINDOW = 200_000, 2, 5_000, 0.01, 8
+_TUPLES, _LANES, _BATCH, _RATE, _WINDOW = 600_000, 2, 5_000, 0.01, 8
 _EARLY_SECONDS, _LATE_SECONDS = 20, 8
+# However fast the machine, a stream that is to be killed has not ended by then: it takes two minutes.
+_PACE = ("--every", 1)
 
 
 def kills(_: Path, count: int = 10) -> Iterator[Figure]:
@@ -30,7 +32,7 @@ def kills(_: Path, count: int = 10) -> Iterator[Figure]:
         reached = []
         for number in range(count):
             everything = draw.random() < 0.5
-            with _start(place) as process:
+            with _start(place, *_PACE) as process:
                 if number % 2:  # anywhere in a start
                     _wait(process, draw.uniform(0, _EARLY_SECONDS))
                 else:  # in the midst of the work
@@ -50,10 +52,10 @@ def kills(_: Path, count: int = 10) -> Iterator[Figure]:
         yield from _compared(Path(place, "output"))
 
 
-def _start(place: str) -> subprocess.Popen:
+def _start(place: str, *more: object) -> subprocess.Popen:
     words = ["handshake", "-p", "cores=2", "-p", f"window={_WINDOW}", "--match-rate", _RATE, "--tuples", _TUPLES]
     words += ["--lanes", _LANES, "--batch", _BATCH, "--master", "local[2]", "--output", "output"]
-    words += ["--checkpoint", "checkpoint", "--json", "summary.json"]
+    words += ["--checkpoint", "checkpoint", "--json", "summary.json", *more]
     for name, value in JAVA_AS_SCHEDULER.items():
         words += ["--conf", f"{name}={value}"]
     call = [sys.executable, "-m", "streamjoin.cli.main", "spark", "stream", *map(str, words)]
