@@ -16,6 +16,8 @@ from streamjoin.synth.targets import CONSTRAINTS, Target
 _FLOORPLANNED, _CROWDED = 0.14, 0.2
 #: A router that still rips up after so many rounds does so for ever; those that came to an end took up to 229.
 _PATIENCE = 400
+#: Cores that a floorplan can hold together.
+_CHAIN = re.compile(r"\bcore1\b")
 _ROUND = re.compile(rb"iter=(\d+) wires=")
 
 
@@ -32,17 +34,18 @@ def place_and_route(
     """nextpnr's reports by seed: ``fmax``, ``utilization`` and ``critical_paths``; what was done before is not redone.
 
     ``share`` is how much of the device the design takes. Where that leaves little room, targets may have arguments for
-    it, and before that, places for block RAM (:mod:`streamjoin.synth.floorplan`); ``closed`` says that the ends of its
-    chain of cores are neighbours.
+    it, and before that, for a chain of cores, places for its block RAM (:mod:`streamjoin.synth.floorplan`); ``closed``
+    says that the ends of the chain are neighbours.
     A run that insists on its goal without end is done again without ``target.insistence``.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
     has_rams = any(kind in netlist.cells for kind in target.brams)
-    rows = target.ram_rows if has_rams and share > _FLOORPLANNED else ()
-    floorplan = Floorplan(rows, closed) if rows else None
-    crowded = floorplan or share > _CROWDED
+    planned = has_rams and share > _FLOORPLANNED and _CHAIN.search(netlist.verilog)
+    floorplan = Floorplan(target.ram_rows, closed) if planned and target.ram_rows else None
+    # The placer for crowded devices does not end where block RAMs are left to it.
+    crowded = floorplan or (share > _CROWDED and not has_rams)
     effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
