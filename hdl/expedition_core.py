@@ -65,7 +65,7 @@ class ExpeditionCore(Part):
         self._scanner = lambda side: Scanner(expedition, side, flight=flight, jobs=jobs)
         self._flight = flight
         self._join = lambda: ScanJoin(
-            expedition.pairing, expedition.lanes, shared=shared, queue=queue, reserve=expedition.latency + 1
+            expedition.pairing, expedition.lanes, shared=shared, queue=queue, latency=expedition.latency
         )
         super().__init__(
             {

@@ -63,7 +63,7 @@ class Handover:
         self.rings = {side: Ring(lanes, -(-tuples // lanes)) for side, tuples in most.items()}
         self.loads = {side: range(tuples + 1) for side, tuples in most.items()}
         self.message = data.StructLayout({"enters": 1, "removes": 1, "tuple": pairing.tuple})
-        self.job = data.StructLayout({"probes": 1, "rests": 1, "removes": 1, "tuple": pairing.tuple})
+        self.job = data.StructLayout({"probes": 1, "rests": 1, "needs_shelf": 1, "removes": 1, "tuple": pairing.tuple})
         self._settings = (pairing, cores, lanes, windows, slack, link_queue, jobs, flight)
 
     def __eq__(self, other):

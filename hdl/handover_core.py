@@ -49,7 +49,7 @@ class HandoverCore(Part):
         self._first = first
         self._last = last
         self._join = lambda: ScanJoin(
-            handover.pairing, handover.lanes, shared=shared, queue=queue, reserve=Resting.LATENCY + 1
+            handover.pairing, handover.lanes, shared=shared, queue=queue, latency=Resting.LATENCY
         )
         super().__init__(
             {
@@ -111,6 +111,7 @@ class HandoverCore(Part):
             m.d.comb += [
                 resting.job.rests.eq(~probing),
                 resting.job.probes.eq(probing & newcomer.enters),
+                resting.job.needs_shelf.eq(~probing | newcomer.enters),
                 resting.job.removes.eq(probing & newcomer.removes),
                 resting.job.tuple.eq(Mux(probing, newcomer.tuple.as_value(), comes.tuple.as_value())),
             ]

@@ -8,6 +8,7 @@ from streamjoin.hdl.comparators import Comparators
 from streamjoin.hdl.merger import make_merger
 from streamjoin.hdl.pairing import ORDER_WIDTH, Pairing
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.relay import Relay
 
 
 def scan(pairing: Pairing, lanes: int) -> wiring.Signature:
@@ -47,8 +48,8 @@ class ScanJoin(Part):
         Whether both windows share the comparators, in turns if both want, or each has its own.
     queue
         Results in each lane that may wait.
-    reserve
-        Rows that a scan may still show after ``go`` has gone down.
+    latency
+        Cycles from ``go`` to the row that is shown for it, if one is.
 
     Members
     -------
@@ -60,10 +61,12 @@ class ScanJoin(Part):
         Something is inside.
     """
 
-    def __init__(self, pairing: Pairing, lanes: int, *, shared: bool, queue: int, reserve: int):
+    def __init__(self, pairing: Pairing, lanes: int, *, shared: bool, queue: int, latency: int):
         self._pairing = pairing
         self._shared = shared
-        self._comparators = lambda: Comparators(pairing, lanes, queue=queue, reserve=reserve + 1)
+        self._latency = latency
+        # Rows may still come for the cycle in which ``pause`` is heard, and for the one before.
+        self._comparators = lambda: Comparators(pairing, lanes, queue=queue, reserve=latency + 2)
         super().__init__(
             {
                 "r": In(scan(pairing, lanes)),
@@ -75,7 +78,11 @@ class ScanJoin(Part):
 
     def elaborate(self, platform):
         m = Module()
-        (self._take_turns if self._shared else self._stand_apart)(m)
+        results, busy = (self._take_turns if self._shared else self._stand_apart)(m)
+        m.submodules.exit = way_out = Relay(self._pairing.result)
+        connect(m, results, way_out.i)
+        connect(m, way_out.o, flipped(self.o_result))
+        m.d.comb += self.busy.eq(Cat(*busy, way_out.busy).any())
         return m
 
     def _take_turns(self, m):
@@ -85,30 +92,32 @@ class ScanJoin(Part):
         m.d.comb += [
             next_is_s.eq(Mux(turn_of_s, ~self.r.wants, self.s.wants)),
             comparators.mask.eq(self.r.mask | self.s.mask),
-            self.busy.eq(comparators.busy),
         ]
         m.d.sync += [
             turn_of_s.eq(next_is_s),
             self.s.go.eq(next_is_s & ~comparators.pause),
             self.r.go.eq(~next_is_s & ~comparators.pause),
         ]
-        is_s = self.s.mask.any()
+        # What is shown now is of the scan whose turn it was then: known without a look at what it shows.
+        turns = Signal(self._latency)
+        m.d.sync += turns.eq(Cat(turn_of_s, turns))
+        is_s = turns[-1]
         for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
             m.d.comb += [
                 comparators.r[lane].eq(Mux(is_s, self.s.probe.as_value(), r.as_value())),
                 comparators.s[lane].eq(Mux(is_s, s.as_value(), self.r.probe.as_value())),
             ]
+        waits = Signal(2)
         if self._pairing.numbered:
             # A punctuation counts when it has come from both windows.
-            waits = Signal(2)
             marks = Cat(self.r.mark, self.s.mark)
             with m.If((waits | marks).all()):
                 m.d.comb += comparators.mark.eq(1)
                 m.d.sync += waits.eq(0)
             with m.Else():
                 m.d.sync += waits.eq(waits | marks)
-            m.d.comb += [comparators.mark_order.eq(self.r.mark_order), self.busy.eq(comparators.busy | waits.any())]
-        connect(m, comparators.o_result, flipped(self.o_result))
+            m.d.comb += comparators.mark_order.eq(self.r.mark_order)
+        return comparators.o_result, (comparators.busy, waits)
 
     def _stand_apart(self, m):
         m.submodules.merger = merger = make_merger("streaming", self._pairing.result, 2)
@@ -124,5 +133,4 @@ class ScanJoin(Part):
                 m.d.comb += [comparators.mark.eq(scans.mark), comparators.mark_order.eq(scans.mark_order)]
             connect(m, comparators.o_result, port)
             busy.append(comparators.busy)
-        connect(m, merger.o, flipped(self.o_result))
-        m.d.comb += self.busy.eq(Cat(busy).any())
+        return merger.o, busy

@@ -65,14 +65,13 @@ class Scanner(Part):
         m.submodules.shelf = shelf = expedition.shelf(side)
         job = jobs.o.p
         numbered = expedition.pairing.numbered
-        begin, take, flies = (Signal(name=name) for name in ("begin", "take", "flies"))
+        begin, take = Signal(name="begin"), Signal(name="take")
         flew, marks = Signal(self._latency), Signal(self._latency)
-        flights, flown = self._fly(m, job, take, begin)
+        flies, flown = self._fly(m, job, take, begin)
         m.d.comb += [
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
             self.room.eq(~jobs.almost_full),
-            flies.eq(flights != 0),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
             jobs.o.ready.eq(Mux(job.needs_shelf, shelf.ready, ~flies)),
@@ -102,7 +101,7 @@ class Scanner(Part):
         return m
 
     def _fly(self, m, job, take, begin):
-        """Tuples that fly: how many are still to be shown, and what was asked for, in time."""
+        """Tuples that fly: whether some are still to be shown, and what was asked for, in time."""
         if not self._flight:
             return Const(0), None
         shape = self._expedition.pairing.tuple
@@ -122,10 +121,12 @@ class Scanner(Part):
                 m.d.sync += head.eq(after(head))
             with m.If(job.land):
                 m.d.sync += tail.eq(after(tail))
+        # All wait for them: a bit says whether there are any, so that none has to look at their number.
+        flies = Signal()
         with m.If(begin):
-            m.d.sync += [flights.eq(aloft), at.eq(tail)]
-        with m.Elif(self.scan.go & (flights != 0)):
-            m.d.sync += [flights.eq(flights - 1), at.eq(after(at))]
+            m.d.sync += [flights.eq(aloft), flies.eq(aloft != 0), at.eq(tail)]
+        with m.Elif(self.scan.go & flies):
+            m.d.sync += [flights.eq(flights - 1), flies.eq(flights != 1), at.eq(after(at))]
         asked = [Signal(shape, name=f"flown{n}", reset_less=True) for n in range(self._latency)]
         m.d.sync += [later.eq(now) for later, now in zip(asked, [places[at], *asked], strict=False)]
-        return flights, asked[-1]
+        return flies, asked[-1]

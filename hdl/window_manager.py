@@ -4,11 +4,12 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.core import Pace
+from streamjoin.hdl.driver_window import DriverWindow
 from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.face import CONTROL
 from streamjoin.hdl.gate import Gate
-from streamjoin.hdl.pairing import ORDER_WIDTH, is_before
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.punctuation import Punctuation
 
 
 class WindowManager(Part):
@@ -115,7 +116,9 @@ class WindowManager(Part):
             ended = comes_out[side] & exits[side].valid
             # What has expired of a stream is told by those who bring the other.
             known = Mux(comes_out[other], exits[other].told, 0)
-            windows[side] = _Window(m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known)
+            windows[side] = DriverWindow(
+                m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known
+            )
         entrances = {"r": self.to_right, "s": self.to_left}
         punctuation = None
         waits = Signal()
@@ -123,7 +126,7 @@ class WindowManager(Part):
             # A punctuation goes where it keeps no tuple waiting: while none can enter anyway, or none seems to come.
             idle = Signal()
             m.d.sync += idle.eq(~(self.i_r.valid | self.i_s.valid))
-            punctuation = _Punctuation(
+            punctuation = Punctuation(
                 m,
                 self._period,
                 outstanding=self._outstanding,
@@ -187,132 +190,3 @@ class WindowManager(Part):
             m.d.sync += ahead.eq(ahead - 1)
         with m.Else():
             m.d.sync += waits.eq(closed)
-
-
-class _Window:
-    """What the driver knows of one stream; as hardware, a few counters in the module ``m``.
-
-    It is told when a tuple enters, when one has ended its expedition, and of how many all cores have come to know
-    that they have expired.
-
-    Attributes
-    ----------
-    hops
-        How far the home of the next tuple is from where it enters.
-    expired, pending, expired_next, pending_next
-        How many have expired, as a mark for the other end, and how many of these it has not been told of; the same
-        after the tuple that enters now.
-    closed
-        No tuple of this stream can enter now.
-    hurry
-        Word of what has expired must not wait any longer.
-    tell
-        It goes in this cycle.
-    travelling
-        Some are under way.
-    """
-
-    def __init__(self, m, expedition, side, *, enters, full, ended, known):
-        window, slack, cores = expedition.windows[side], expedition.slack[side], expedition.cores
-        resting = Signal(range(window + 1), name=f"resting_{side}")
-        on_the_way = Signal(range(expedition.room[side] + 1), name=f"on_the_way_{side}")
-        used = Signal(range(expedition.room[side] + 1), name=f"used_{side}")
-        expires = enters & full
-        # The tuple that is pushed out must have ended its expedition, and there must be a row for the new one.
-        # Known a cycle later, which is early enough: none enters in the two cycles after another.
-        self.closed = Signal(name=f"closed_{side}")
-        m.d.sync += self.closed.eq((full & (resting == 0)) | (used == expedition.room[side]))
-        self.travelling = on_the_way != 0
-        m.d.sync += [
-            resting.eq(resting + ended - expires),
-            on_the_way.eq(on_the_way + enters - ended),
-            used.eq(used + enters - known),
-        ]
-
-        position = Signal(range(cores), name=f"position_{side}")
-        with m.If(enters):
-            m.d.sync += position.eq(Mux(position == cores - 1, 0, position + 1))
-        self.hops = position if side == "r" else (cores - 1 - position)[: len(position)]
-
-        # Word of R goes to the right end and travels to the left, word of S the other way.
-        start = cores if side == "r" else 0
-        self.expired = Signal(expedition.marks[side], name=f"expired_{side}", init={"hops": start})
-        self.expired_next = Signal(expedition.marks[side], name=f"expired_{side}_next")
-        wraps = self.expired.hops == (1 if side == "r" else cores - 1)
-        hops = self.expired.hops - 1 if side == "r" else self.expired.hops + 1
-        # The mark after this one, made ahead: it is not asked for in the cycle after one that expires.
-        following = Signal(expedition.marks[side], name=f"expired_{side}_following")
-        place = expedition.rings[side].after(self.expired.place)
-        m.d.sync += [
-            following.hops.eq(Mux(wraps, start, hops)),
-            following.place.eq(Mux(wraps, place.as_value(), self.expired.place.as_value())),
-            self.expired.eq(self.expired_next),
-        ]
-        m.d.comb += self.expired_next.eq(Mux(expires, following.as_value(), self.expired.as_value()))
-
-        self.tell = Signal(name=f"tell_{side}")
-        self.pending = Signal(range(slack + 1), name=f"pending_{side}")
-        self.pending_next = Signal(range(slack + 1), name=f"pending_{side}_next")
-        m.d.comb += self.pending_next.eq(self.pending + expires)
-        self.hurry = self.pending >= max(1, slack // 2)
-        # R hears of S as it was before S enters, S of R after R has entered.
-        m.d.sync += self.pending.eq(Mux(self.tell, expires if side == "s" else 0, self.pending_next))
-
-
-class _Punctuation:
-    """What the driver knows of arrivals as such; as hardware, a few counters in the module ``m``.
-
-    After ``lull`` cycles without an arrival no more seem to come. A punctuation that is due goes when ``free`` is up.
-
-    Attributes
-    ----------
-    arrivals
-        How many there have been.
-    handled
-        How many of them, from the first one on, all cores have handled.
-    goes
-        A punctuation of these goes in this cycle.
-    unsaid
-        Not all arrivals have been punctuated.
-    closed
-        No more may arrive before a punctuation has left.
-    """
-
-    def __init__(self, m, period, *, outstanding, lull, enters, windows, exits, free, draining, left):
-        self.arrivals = Signal(ORDER_WIDTH, name="arrivals")
-        self.handled = Signal(ORDER_WIDTH, name="handled")
-        self.goes = Signal(name="punctuates")
-        m.d.sync += self.arrivals.eq(self.arrivals + enters["r"] + enters["s"])
-        ended = {}
-        for side, (comes_out, message) in exits.items():
-            # All of this stream that arrived before so many others have ended their expedition.
-            ended[side] = Signal(ORDER_WIDTH, name=f"ended_{side}")
-            with m.If(comes_out & message.valid):
-                m.d.sync += ended[side].eq(message.tuple.order + 1)
-            with m.Elif(~windows[side].travelling):
-                m.d.sync += ended[side].eq(self.arrivals)
-        m.d.sync += self.handled.eq(Mux(is_before(ended["r"], ended["s"]), ended["r"], ended["s"]))
-
-        said = Signal(ORDER_WIDTH)
-        under_way, due = Signal(name="punctuation_under_way"), Signal(name="punctuation_due")
-        quiet = Signal(range(lull + 1))
-        with m.If(enters["r"] | enters["s"]):
-            m.d.sync += quiet.eq(0)
-        with m.Elif(quiet != lull):
-            m.d.sync += quiet.eq(quiet + 1)
-        since = (self.handled - said)[:ORDER_WIDTH]
-        self.closed = Signal(name="too_many_outstanding")
-        over = draining | self.closed | (quiet == lull)
-        m.d.sync += due.eq(~self.goes & ~under_way & ((since >= period) | (over & since.any())))
-        m.d.comb += self.goes.eq(due & free)
-        with m.If(self.goes):
-            m.d.sync += [said.eq(self.handled), under_way.eq(1)]
-        with m.Elif(left):
-            m.d.sync += under_way.eq(0)
-        if outstanding is not None:
-            confirmed = Signal(ORDER_WIDTH)
-            with m.If(left):
-                m.d.sync += confirmed.eq(said)
-            # Two may enter in a cycle, and in the next one, before this is known.
-            m.d.sync += self.closed.eq((self.arrivals - confirmed)[:ORDER_WIDTH] > outstanding - 4)
-        self.unsaid = under_way | (said != self.arrivals)
