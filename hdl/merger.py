@@ -1,11 +1,12 @@
 """Two result streams into one: the paper's three-state merger and one that passes a result every cycle."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
+from streamjoin.hdl.spread import choose, copies
 
 #: The smallest queue: with less, one merger could not pass a result every cycle and the other could never read two.
 LEAST_QUEUE = 2
@@ -15,6 +16,15 @@ class _TwoInOneOut(Part):
     """The interface that both mergers share.
 
     No output depends on an input of the same cycle: mergers of a tree may stand far apart.
+
+    Parameters
+    ----------
+    shape
+        What an item looks like.
+    depth
+        How many may wait.
+    spread
+        Whether the choice between the inputs is made by several registers (:mod:`streamjoin.hdl.spread`).
 
     Members
     -------
@@ -26,12 +36,20 @@ class _TwoInOneOut(Part):
         Something is inside.
     """
 
-    def __init__(self, shape, depth: int):
+    def __init__(self, shape, depth: int, *, spread: bool = False):
         if depth < LEAST_QUEUE:
             raise ValueError(f"a merger needs a queue of at least {LEAST_QUEUE} results, not {depth}")
         self.shape = shape
         self.depth = depth
+        self.spread = spread
         super().__init__({"i": In(stream.Signature(shape)).array(2), "o": Out(stream.Signature(shape)), "busy": Out(1)})
+
+    def _chosen(self, m, turn, decides, following):
+        """The item of the input whose turn it is; ``turn`` becomes ``following`` when it ``decides``."""
+        first, second = (Value.cast(port.p) for port in self.i)
+        if not self.spread:
+            return Mux(turn, second, first)
+        return choose(copies(m, "turn", Mux(decides, following, turn), first), second, first)
 
 
 class Merger(_TwoInOneOut):
@@ -51,18 +69,20 @@ class Merger(_TwoInOneOut):
         connect(m, queue.o, flipped(self.o))
         first, second = self.i
 
-        turn_of_second = Signal()
+        turn_of_second = Signal(reset_less=self.spread)
+        following = Mux(turn_of_second, ~first.valid, second.valid)
         chosen_valid = Signal()
+        decides = queue.i.ready | ~chosen_valid
         m.d.comb += [
             chosen_valid.eq(Mux(turn_of_second, second.valid, first.valid)),
-            queue.i.p.eq(Mux(turn_of_second, second.p, first.p)),
+            queue.i.p.eq(self._chosen(m, turn_of_second, decides, following)),
             queue.i.valid.eq(chosen_valid),
             first.ready.eq(queue.i.ready & ~turn_of_second),
             second.ready.eq(queue.i.ready & turn_of_second),
             self.busy.eq(queue.busy),
         ]
-        with m.If(queue.i.ready | ~chosen_valid):
-            m.d.sync += turn_of_second.eq(Mux(turn_of_second, ~first.valid, second.valid))
+        with m.If(decides):
+            m.d.sync += turn_of_second.eq(following)
         return m
 
 
@@ -113,9 +133,11 @@ class PunctuatedMerger(_TwoInOneOut):
         connect(m, queue.o, flipped(self.o))
         marked = Signal(2)  # inputs on which the punctuation has come
         mark = Signal(self.shape, reset_less=True)
-        turn = Signal()
+        turn = Signal(reset_less=self.spread)
+        following = turn ^ Mux(turn, self.i[0].valid & ~marked[0], self.i[1].valid & ~marked[1])
         chosen_valid = Signal()
-        chosen = Mux(turn, self.i[1].p.as_value(), self.i[0].p.as_value())
+        decides = queue.i.ready | ~chosen_valid
+        chosen = self._chosen(m, turn, decides, following)
         takes_mark = Mux(turn, self.i[1].p.mark, self.i[0].p.mark)
         m.d.comb += [
             chosen_valid.eq(Mux(turn, self.i[1].valid & ~marked[1], self.i[0].valid & ~marked[0])),
@@ -129,9 +151,8 @@ class PunctuatedMerger(_TwoInOneOut):
                 m.d.sync += marked.eq(0)
         with m.Elif(chosen_valid & queue.i.ready & takes_mark):
             m.d.sync += [mark.eq(chosen), marked.eq(marked | Mux(turn, 2, 1))]
-        with m.If(queue.i.ready | ~chosen_valid):
-            other_valid = Mux(turn, self.i[0].valid & ~marked[0], self.i[1].valid & ~marked[1])
-            m.d.sync += turn.eq(turn ^ other_valid)
+        with m.If(decides):
+            m.d.sync += turn.eq(following)
         return m
 
 
@@ -139,10 +160,11 @@ class PunctuatedMerger(_TwoInOneOut):
 MERGERS = {"streaming": Merger, "three-state": ThreeStateMerger}
 
 
-def make_merger(name: str, shape, depth: int) -> Part:
+def make_merger(name: str, shape, depth: int, *, spread: bool = False) -> Part:
     """The merger that the parameter names, or one of its kind that knows punctuations."""
+    options = {"spread": True} if spread else {}
     if "mark" not in getattr(shape, "members", ()):
-        return MERGERS[name](shape, depth)
+        return MERGERS[name](shape, depth, **options)
     if name != "streaming":
         raise ValueError(f"punctuations need a streaming merger, not {name}")
-    return PunctuatedMerger(shape, depth)
+    return PunctuatedMerger(shape, depth, **options)

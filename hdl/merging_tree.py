@@ -24,8 +24,8 @@ class MergingTree(Part):
         How many streams to gather; one passes straight through.
     merger
         ``"streaming"`` or ``"three-state"``.
-    depth
-        Room in each merger's queue.
+    depth, spread
+        Of each merger: room in its queue, and whether several registers choose.
 
     Members
     -------
@@ -37,10 +37,10 @@ class MergingTree(Part):
         One bit a merger: resets it.
     """
 
-    def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4):
+    def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4, spread: bool = False):
         if leaves < 1:
             raise ValueError(f"a merging tree needs at least one leaf, not {leaves}")
-        self._merger = lambda: make_merger(merger, shape, depth)
+        self._merger = lambda: make_merger(merger, shape, depth, spread=spread)
         super().__init__(
             {
                 "i": In(stream.Signature(shape)).array(leaves),

@@ -92,7 +92,9 @@ class MessageChainJoin(Part):
     def elaborate(self, platform):
         m = Module()
         p, cores = self._parameters, self._cores
-        m.submodules.tree = tree = MergingTree(p.pairing.result, len(cores), merger=p.merger, depth=p.merger_queue)
+        m.submodules.tree = tree = MergingTree(
+            p.pairing.result, len(cores), merger=p.merger, depth=p.merger_queue, spread=True
+        )
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
         # Cores say a cycle late that they are busy.

@@ -5,10 +5,11 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.comparators import Comparators
+from streamjoin.hdl.doorway import Doorway
 from streamjoin.hdl.merger import make_merger
 from streamjoin.hdl.pairing import ORDER_WIDTH, Pairing
 from streamjoin.hdl.part import Part
-from streamjoin.hdl.relay import Relay
+from streamjoin.hdl.spread import choose, copies
 
 
 def scan(pairing: Pairing, lanes: int) -> wiring.Signature:
@@ -79,7 +80,7 @@ class ScanJoin(Part):
     def elaborate(self, platform):
         m = Module()
         results, busy = (self._take_turns if self._shared else self._stand_apart)(m)
-        m.submodules.exit = way_out = Relay(self._pairing.result)
+        m.submodules.exit = way_out = Doorway(self._pairing.result)
         connect(m, results, way_out.i)
         connect(m, way_out.o, flipped(self.o_result))
         m.d.comb += self.busy.eq(Cat(*busy, way_out.busy).any())
@@ -99,14 +100,12 @@ class ScanJoin(Part):
             self.r.go.eq(~next_is_s & ~comparators.pause),
         ]
         # What is shown now is of the scan whose turn it was then: known without a look at what it shows.
-        turns = Signal(self._latency)
+        turns = Signal(self._latency - 1)
         m.d.sync += turns.eq(Cat(turn_of_s, turns))
-        is_s = turns[-1]
         for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
-            m.d.comb += [
-                comparators.r[lane].eq(Mux(is_s, self.s.probe.as_value(), r.as_value())),
-                comparators.s[lane].eq(Mux(is_s, s.as_value(), self.r.probe.as_value())),
-            ]
+            for side, of_s, of_r in (("r", self.s.probe, r), ("s", s, self.r.probe)):
+                is_s = copies(m, f"{side}{lane}_of_s", turns[-1], of_r)
+                m.d.comb += getattr(comparators, side)[lane].eq(choose(is_s, of_s, of_r))
         waits = Signal(2)
         if self._pairing.numbered:
             # A punctuation counts when it has come from both windows.

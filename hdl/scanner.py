@@ -7,6 +7,7 @@ from streamjoin.hdl.expedition import Expedition
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.scan_join import scan
+from streamjoin.hdl.spread import choose, copies
 
 
 class Scanner(Part):
@@ -86,7 +87,7 @@ class Scanner(Part):
             shelf.go.eq(self.scan.go & ~flies),
             self.scan.probe.eq(shelf.probe),
             self.busy.eq(Cat(jobs.busy, flies, flew, marks, shelf.busy).any()),
-            self.scan.mask.eq(shelf.mask),
+            self.scan.mask.eq(shelf.mask | flew[-1]),
             *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
         ]
         if numbered:
@@ -96,8 +97,8 @@ class Scanner(Part):
                 m.d.sync += self.scan.mark_order.eq(job.tuple.order)
         m.d.sync += flew.eq(Cat(flies & self.scan.go, flew))
         if flown is not None:
-            with m.If(flew[-1]):
-                m.d.comb += [self.scan.resting[0].eq(flown), self.scan.mask.eq(1)]
+            is_flown = copies(m, "is_flown", flew[-2], flown)
+            m.d.comb += self.scan.resting[0].eq(choose(is_flown, flown, shelf.resting[0]))
         return m
 
     def _fly(self, m, job, take, begin):

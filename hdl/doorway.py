@@ -1,13 +1,14 @@
-"""A stage between two parts of a stream that may stand far apart."""
+"""Where the items of a stream leave a part for another that may stand far away."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.part import Part
+from streamjoin.hdl.spread import choose, copies
 
 
-class Relay(Part):
+class Doorway(Part):
     """Two places in registers: an item that enters in one cycle can leave in the next.
 
     One item enters and one leaves in every cycle. Neither side sees the other in the same cycle, and an item that
@@ -29,27 +30,26 @@ class Relay(Part):
 
     def elaborate(self, platform):
         m = Module()
-        places = [Signal(self._shape, name=f"place{n}", reset_less=True) for n in range(2)]
+        first, second = (Signal(self._shape, name=name, reset_less=True) for name in ("first", "second"))
         some, both = Signal(), Signal()
-        into_second, out_of_second = Signal(), Signal()
         entering, leaving = Signal(), Signal()
+        # It does not matter which place is the next: a reset leaves it as it is.
+        next_from_second = Signal()
+        from_second = copies(m, "from_second", next_from_second, first)
+        into_second = from_second[0] ^ some
         m.d.comb += [
             self.i.ready.eq(~both),
             self.o.valid.eq(some),
-            self.o.p.eq(Mux(out_of_second, *(place.as_value() for place in reversed(places)))),
+            self.o.p.eq(choose(from_second, second, first)),
             self.busy.eq(some),
             entering.eq(self.i.valid & ~both),
             leaving.eq(some & self.o.ready),
+            next_from_second.eq(from_second[0] ^ leaving),
         ]
         # A place that is free may be written at any time: whether an item enters is known late.
         with m.If(~both & ~into_second):
-            m.d.sync += places[0].eq(self.i.p)
+            m.d.sync += first.eq(self.i.p)
         with m.If(~both & into_second):
-            m.d.sync += places[1].eq(self.i.p)
-        m.d.sync += [
-            into_second.eq(into_second ^ entering),
-            out_of_second.eq(out_of_second ^ leaving),
-            some.eq(entering | both | (some & ~leaving)),
-            both.eq((both | (some & entering)) & ~leaving),
-        ]
+            m.d.sync += second.eq(self.i.p)
+        m.d.sync += [some.eq(entering | both | (some & ~leaving)), both.eq((both | (some & entering)) & ~leaving)]
         return m
