@@ -18,6 +18,8 @@ _FLOORPLANNED, _CROWDED = 0.14, 0.2
 _PATIENCE = 400
 #: Cores that a floorplan can hold together.
 _CHAIN = re.compile(r"\bcore1\b")
+#: What is asked of a router that does not come to an end: so much of the goal, one after the other.
+_GOALS = (1, 0.96, 0.92)
 _ROUND = re.compile(rb"iter=(\d+) wires=")
 
 
@@ -36,7 +38,8 @@ def place_and_route(
     ``share`` is how much of the device the design takes. Where that leaves little room, targets may have arguments for
     it, and before that, for a chain of cores, places for its block RAM (:mod:`streamjoin.synth.floorplan`); ``closed``
     says that the ends of the chain are neighbours.
-    A run that insists on its goal without end is done again without ``target.insistence``.
+    A run that insists on its goal without end is done again with a goal a little lower, and at last without
+    ``target.insistence``.
     ``jobs`` runs go on at a time. ``progress`` hears each seed as it is finished. Whatever ends the call early, be it
     an error or an interrupt, ends its runs too.
     """
@@ -46,14 +49,12 @@ def place_and_route(
     floorplan = Floorplan(target.ram_rows, closed) if planned and target.ram_rows else None
     # The placer for crowded devices does not end where block RAMs are left to it.
     crowded = floorplan or (share > _CROWDED and not has_rams)
-    effort = [*target.router[1:], *(target.crowded if crowded else ()), "--freq", str(target.goal_mhz)]
+    effort = [*target.router[1:], *(target.crowded if crowded else ()), "--timing-allow-fail"]
     reports: dict[int, dict] = {}
     with tools.Children() as children, ThreadPoolExecutor(jobs) as pool:
 
         def one(seed: int) -> tuple[int, dict]:
-            return seed, _report(
-                program, netlist, target, [*effort, "--timing-allow-fail", "--seed", str(seed)], floorplan, children
-            )
+            return seed, _report(program, netlist, target, [*effort, "--seed", str(seed)], floorplan, children)
 
         runs = [pool.submit(one, seed) for seed in seeds]
         try:
@@ -88,14 +89,22 @@ def _report(
         files = ["--json", "netlist.json", "--report", "report.json", "--log", "nextpnr.log"]
         placed = [option.replace(CONSTRAINTS, "constraints") for option in options]
         command = [program, "--quiet", *files, *placed]
-        try:
-            children.run(command, folder=folder, is_hopeless=lambda: _rounds(folder / "nextpnr.log") > _PATIENCE)
-        except tools.HopelessError:
-            children.run([word for word in command if word not in target.insistence], folder=folder)
+        log = folder / "nextpnr.log"
+        for share in _GOALS:
+            try:
+                goal = ["--freq", f"{share * target.goal_mhz:g}"]
+                children.run([*command, *goal], folder=folder, is_hopeless=lambda: _rounds(log) > _PATIENCE)
+                break
+            except tools.HopelessError:
+                continue
+        else:
+            calm = [word for word in command if word not in target.insistence]
+            children.run([*calm, "--freq", str(target.goal_mhz)], folder=folder)
         (folder / "netlist.json").unlink()
 
     plan = floorplan.words if floorplan else ()
-    key = cache.key_of("route", netlist.hash, tools.router_version(program), target.constraints, *options, *plan)
+    goal = str(target.goal_mhz)
+    key = cache.key_of("route", netlist.hash, tools.router_version(program), target.constraints, *options, goal, *plan)
     return json.loads((cache.entry(key, build) / "report.json").read_text())
 
 

@@ -10,11 +10,11 @@ from streamjoin.synth import tools
 from streamjoin.synth.place_and_route import place_and_route
 from streamjoin.synth.targets import find
 
-# Goes on for ever if told to rip up until the goal is met; if not, it is done at once.
+# Goes on for ever if told to rip up until a goal is met that is too high; if not, it is done at once.
 ROUTER = """#!/bin/sh
 if [ "$1" = --version ]; then echo '(Version nextpnr-0.0)'; exit; fi
 echo "$@" >> {calls}
-case " $* " in *" --tmg-ripup "*)
+case " $* " in *" --tmg-ripup "*"{hard}"*)
   echo "Info:     iter={rounds} wires=7 overused=0" > nextpnr.log
   {waits};;
 esac
@@ -39,12 +39,18 @@ def calls_of(tmp_path, monkeypatch):
     return run
 
 
-def test_one_that_rips_up_for_ever_is_run_again_without(calls_of):
-    first, second = calls_of(rounds=401, waits="exec sleep 60")
-    assert "--tmg-ripup" in first
-    assert second == [word for word in first if word != "--tmg-ripup"]
+def test_one_that_rips_up_for_ever_is_asked_for_less(calls_of):
+    first, second = calls_of(rounds=401, waits="exec sleep 60", hard="--freq 170")
+    assert second[-2:] == ["--freq", "163.2"]
+    assert second[:-1] == first[:-1]
+
+
+def test_and_at_last_runs_without(calls_of):
+    *others, last = calls_of(rounds=401, waits="exec sleep 60", hard="")
+    assert [float(call[-1]) for call in others] == pytest.approx([170, 163.2, 156.4])
+    assert last == [word for word in others[0] if word != "--tmg-ripup"]
 
 
 def test_one_that_takes_long_is_left_alone(calls_of):
-    (only,) = calls_of(rounds=399, waits="sleep 1")
+    (only,) = calls_of(rounds=399, waits="sleep 1", hard="")
     assert "--tmg-ripup" in only
