@@ -22,17 +22,19 @@ class Relay(Part):
     """A register: ``o`` is what ``i`` was one cycle before.
 
     It stands for itself: synthesis would find that all registers with the same input are one, and a tree made to share
-    the load would fall together into a single wire to everywhere. It has no reset, being on the way of one.
+    the load would fall together into a single wire to everywhere. It has no reset, being on the way of one, unless
+    ``resets`` says so.
     """
 
     kept = True
 
-    def __init__(self, shape):
+    def __init__(self, shape, *, resets: bool = False):
+        self._resets = resets
         super().__init__({"i": In(shape), "o": Out(shape)})
 
     def elaborate(self, platform):
         m = Module()
-        register = Signal.like(self.o, reset_less=True)
+        register = Signal.like(self.o, reset_less=not self._resets)
         m.d.sync += register.eq(self.i)
         m.d.comb += self.o.eq(register)
         return m

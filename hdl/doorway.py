@@ -33,7 +33,6 @@ class Doorway(Part):
         first, second = (Signal(self._shape, name=name, reset_less=True) for name in ("first", "second"))
         some, both = Signal(), Signal()
         entering, leaving = Signal(), Signal()
-        # It does not matter which place is the next: a reset leaves it as it is.
         next_from_second = Signal()
         from_second = copies(m, "from_second", next_from_second, first)
         into_second = from_second[0] ^ some

@@ -69,7 +69,7 @@ class Merger(_TwoInOneOut):
         connect(m, queue.o, flipped(self.o))
         first, second = self.i
 
-        turn_of_second = Signal(reset_less=self.spread)
+        turn_of_second = Signal()
         following = Mux(turn_of_second, ~first.valid, second.valid)
         chosen_valid = Signal()
         decides = queue.i.ready | ~chosen_valid
@@ -133,7 +133,7 @@ class PunctuatedMerger(_TwoInOneOut):
         connect(m, queue.o, flipped(self.o))
         marked = Signal(2)  # inputs on which the punctuation has come
         mark = Signal(self.shape, reset_less=True)
-        turn = Signal(reset_less=self.spread)
+        turn = Signal()
         following = turn ^ Mux(turn, self.i[0].valid & ~marked[0], self.i[1].valid & ~marked[1])
         chosen_valid = Signal()
         decides = queue.i.ready | ~chosen_valid

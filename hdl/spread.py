@@ -13,11 +13,8 @@ SHARE = 32
 
 
 def copies(m: Module, name: str, value: ValueLike, chosen: ValueLike) -> list[Value]:
-    """What the bit ``value`` was a cycle ago, in as many registers as it takes to select something like ``chosen``.
-
-    A reset does not clear them.
-    """
-    relays = [Relay(1) for _ in range(0, len(Value.cast(chosen)), SHARE)]
+    """What the bit ``value`` was a cycle ago, in as many registers as it takes to select something like ``chosen``."""
+    relays = [Relay(1, resets=True) for _ in range(0, len(Value.cast(chosen)), SHARE)]
     for n, relay in enumerate(relays):
         m.submodules[f"{name}{n}"] = relay
         m.d.comb += relay.i.eq(value)

@@ -44,6 +44,7 @@ def _queues() -> Iterator[Case]:
 def _mergers() -> Iterator[Case]:
     for name, depth in (("streaming", 2), ("three-state", 2), ("streaming", 5), ("three-state", 5)):
         yield f"{_SHORT[name]}{depth}", MERGERS[name](16, depth), {"merger": name, "depth": depth}
+    yield "spread", MERGERS["streaming"](16, 4, spread=True), {"merger": "streaming", "depth": 4}
 
 
 def _merging_trees() -> Iterator[Case]:
@@ -59,6 +60,7 @@ def _punctuated() -> Iterator[Case]:
         yield f"merger{depth}", PunctuatedMerger(item, depth), {"leaves": 2}
     for leaves in (1, 2, 3, 5, 8):
         yield f"tree{leaves}", MergingTree(item, leaves, depth=2), {"leaves": leaves}
+    yield "spread", MergingTree(item, 5, depth=2, spread=True), {"leaves": 5}
 
 
 def _control_trees() -> Iterator[Case]:
