@@ -141,9 +141,17 @@ class ExpeditionCore(Part):
             backward.ended.hops.eq(closer(ended.hops)),
         ]
 
-        first_s = expedition.here("s", left.expired, rightward=True)
-        first_r = expedition.here("r", right.expired, rightward=False)
+        def ahead(name, place):
+            """In the cycle in which a message is taken, what could be told from it in the one before: it was there."""
+            register = Signal(place.shape(), name=name, reset_less=True)
+            m.d.sync += register.eq(place)
+            return register
+
+        first_s = ahead("first_s", expedition.here("s", left.expired, rightward=True))
+        first_r = ahead("first_r", expedition.here("r", right.expired, rightward=False))
         end_r = expedition.here("r", ended, rightward=False)
+        if not self._last:
+            end_r = ahead("end_r", end_r)
         for scanner in (resting_r, resting_s):
             probes, rests = left.valid & from_the_left, at_home["s"] & ~from_the_left
             if scanner is resting_r:
