@@ -80,3 +80,8 @@ def file_of(*suffixes: str):
         return path
 
     return read
+
+
+def on_record(folder: Path) -> str:
+    """A folder as a record names it: of a path from the root, which only this machine has, the last name."""
+    return folder.name if folder.is_absolute() else str(folder)

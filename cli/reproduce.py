@@ -8,7 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli.arguments import whole
+from streamjoin.cli.arguments import on_record, whole
 from streamjoin.sim.toolchain import ToolError
 from streamjoin.synth.errors import SynthError
 
@@ -70,7 +70,7 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--cores", ",".join(map(str, arguments.cores))]
     if arguments.seeds > 1:
         words += ["--seeds", str(arguments.seeds)]
-    return shlex.join([*words, "-o", str(arguments.output)])
+    return shlex.join([*words, "-o", on_record(arguments.output)])
 
 
 def _indented(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from streamjoin.cli.arguments import share, whole
+from streamjoin.cli.arguments import on_record, share, whole
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG
 from streamjoin.synth.grid import Axis, expand, read_axis
@@ -130,7 +130,7 @@ def _command(arguments: argparse.Namespace) -> str:
     words += ["--tuples", str(arguments.tuples)]
     if arguments.target:
         words += ["--target", arguments.target, "--seeds", arguments.seeds]
-    return shlex.join([*words, "-o", str(arguments.output)])
+    return shlex.join([*words, "-o", on_record(arguments.output)])
 
 
 def _words(text: str) -> list[str]:

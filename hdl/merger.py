@@ -162,9 +162,8 @@ MERGERS = {"streaming": Merger, "three-state": ThreeStateMerger}
 
 def make_merger(name: str, shape, depth: int, *, spread: bool = False) -> Part:
     """The merger that the parameter names, or one of its kind that knows punctuations."""
-    options = {"spread": True} if spread else {}
     if "mark" not in getattr(shape, "members", ()):
-        return MERGERS[name](shape, depth, **options)
+        return MERGERS[name](shape, depth, spread=spread)
     if name != "streaming":
         raise ValueError(f"punctuations need a streaming merger, not {name}")
-    return PunctuatedMerger(shape, depth, **options)
+    return PunctuatedMerger(shape, depth, spread=spread)

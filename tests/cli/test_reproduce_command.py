@@ -46,7 +46,7 @@ def test_one_figure(tmp_path, capsys):
     (record,) = json.loads((tmp_path / "all.json").read_text())
     assert record["verdict"]["holds"] is True
     assert {"claim", "rule", "differs", "data", "date", "versions", "machine", "seconds"} <= set(record)
-    assert "`streamjoin reproduce 000-table-1 -o " in (tmp_path / "out" / "index.md").read_text()
+    assert "`streamjoin reproduce 000-table-1 -o out`" in (tmp_path / "out" / "index.md").read_text()
 
 
 @pytest.mark.usefixtures("small")
