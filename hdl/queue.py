@@ -33,6 +33,9 @@ class Queue(Part):
         How many items may wait behind the one at the exit.
     margin
         How many items must still fit when ``almost_full`` goes up.
+    trusting
+        Whoever feeds the queue minds ``almost_full`` and so never fills it beyond its depth: nothing is asked when an
+        item enters, ``i.ready`` stays up, and no logic stands between ``i.valid`` and the queue's own registers.
 
     Members
     -------
@@ -45,13 +48,14 @@ class Queue(Part):
         Something is inside.
     """
 
-    def __init__(self, shape, depth: int, *, margin: int = 0):
+    def __init__(self, shape, depth: int, *, margin: int = 0, trusting: bool = False):
         if depth < 1:
             raise ValueError(f"a queue needs room for at least one item, not {depth}")
         if not 0 <= margin < depth:
             raise ValueError(f"a margin of {margin} does not fit a queue of {depth}: it must be below the depth")
         self.depth = depth
         self.margin = margin
+        self._trusting = trusting
         self._shape = shape
         super().__init__(
             {
@@ -71,11 +75,13 @@ class Queue(Part):
         level = (_Unary if self.depth <= _DEEPEST_IN_UNARY else _Binary)(self.depth, self.depth - self.margin)
         entering = Signal()
         moving_up = Signal()  # to the exit
+        # Where a place is always free, what is written there does not matter until the item counts.
+        writes = 1 if self._trusting and self.depth < places else entering
         m.d.comb += [
-            self.i.ready.eq(~level.full),
+            self.i.ready.eq(1 if self._trusting else ~level.full),
             entering.eq(self.i.valid & self.i.ready),
             write.data.eq(self.i.p),
-            write.en.eq(entering),
+            write.en.eq(writes),
             moving_up.eq(level.some & (self.o.ready | ~self.o.valid)),
             read.en.eq(moving_up),
             self.o.p.eq(read.data),

@@ -38,7 +38,9 @@ _SHORT = {"streaming": "stream", "three-state": "three", "registers": "regs", "m
 
 def _queues() -> Iterator[Case]:
     for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3), (70, 4)):
-        yield f"d{depth}m{margin}", Queue(16, depth, margin=margin), {"depth": depth, "margin": margin}
+        for trusting in (False, True):
+            settings = {"depth": depth, "margin": margin, "trusting": trusting}
+            yield f"d{depth}m{margin}" + "t" * trusting, Queue(16, **settings), settings
 
 
 def _mergers() -> Iterator[Case]:

@@ -54,15 +54,18 @@ STALLS: dict[str, Callable[[], Iterator[bool]]] = {
 class Source:
     """Offers items to the stream ``name``, in order, each from a cycle in which it is willing until it is taken.
 
+    Where ``minds`` names a warning, it offers nothing new while that is up.
+
     Attributes
     ----------
     taken
         The cycle in which each item was taken, so far.
     """
 
-    def __init__(self, dut: Dut, name: str, items: Iterable[Item], stalls: str = "none"):
+    def __init__(self, dut: Dut, name: str, items: Iterable[Item], stalls: str = "none", *, minds: str | None = None):
         self._dut = dut
         self._name = name
+        self._minds = minds
         self._items = list(items)
         self._willing = STALLS[stalls]()
         self._offers = False
@@ -74,7 +77,8 @@ class Source:
         return len(self.taken) == len(self._items)
 
     def drive(self) -> None:
-        if not self._offers and next(self._willing) and not self.done:
+        warned = self._minds is not None and self._dut[self._minds]
+        if not self._offers and next(self._willing) and not self.done and not warned:
             self._offers = True
             self._dut[f"{self._name}__payload"] = self._items[len(self.taken)]
         self._dut[f"{self._name}__valid"] = self._offers

@@ -80,7 +80,7 @@ def test_design(name, simulator):
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_failures_are_named(simulator):
     queue = Bundle({"shallow": Queue(16, 3)})
-    settings = {"cases": {"shallow": {"depth": 4, "margin": 0}}}
+    settings = {"cases": {"shallow": {"depth": 4, "margin": 0, "trusting": False}}}
     report = run_bench(queue, "shallow_queue", "queue", settings, simulator=simulator, seed=1)
     assert "keeps_order/case=shallow/source=none/sink=blocks" in report.failures
     assert "passes_at_full_speed/case=shallow" not in report.failures
