@@ -1,8 +1,11 @@
 """Errors become one sentence and an exit status."""
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from streamjoin.hdl.parameters import ParameterError
 from streamjoin.sim.cache import CacheError
@@ -13,10 +16,15 @@ from streamjoin.spark_driver.errors import SparkError
 from streamjoin.synth.errors import SynthError
 
 
+class _Terminated(KeyboardInterrupt):
+    """Somebody asked us to end: whatever cleans up after Ctrl-C does so now."""
+
+
 def guarded(command: Callable[[], int]) -> int:
     """Run a command; what users can mend ends in one sentence and status 2, a design's misbehaviour in status 1."""
     try:
-        return command()
+        with _termination_as_interrupt():
+            return command()
     except (ParameterError, InputError, ToolError, CacheError, SparkError, SynthError) as error:
         print(f"streamjoin: {error}", file=sys.stderr)
         return 2
@@ -27,6 +35,26 @@ def guarded(command: Callable[[], int]) -> int:
         # Whoever read our output has seen enough; let the interpreter not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except _Terminated:
+        print("streamjoin: terminated", file=sys.stderr)
+        return 143
     except KeyboardInterrupt:
         print("streamjoin: interrupted", file=sys.stderr)
         return 130
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM, which by itself would leave the tools that we started running, end a command like Ctrl-C."""
+
+    def end(*_):
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
