@@ -74,7 +74,7 @@ class Comparators(Part):
             )
             m.d.sync += [r.eq(self.r[lane]), s.eq(self.s[lane]), later_r.eq(r), later_s.eq(s)]
             matches.append(self._pairing.matches(r, s))
-            queue = Queue(self._pairing.result, self._queue, margin=self._margin)
+            queue = Queue(self._pairing.result, self._queue, margin=self._margin, trusting=True)
             m.submodules[f"queue{lane}"] = queue
             m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
             connect(m, queue.o, tree.i[lane])
@@ -105,10 +105,10 @@ class Comparators(Part):
         with m.If(self.mark):
             m.d.sync += order.eq(self.mark_order)
         for lane, queue in enumerate(queues):
-            with m.If(due[lane] & ~found[lane]):
+            # What is kept free of the queue is for pairs.
+            with m.If(due[lane] & ~found[lane] & ~queue.almost_full):
                 m.d.comb += [queue.i.p.mark.eq(1), queue.i.p.order.eq(order), queue.i.valid.eq(1)]
-                with m.If(queue.i.ready):
-                    m.d.sync += due[lane].eq(0)
+                m.d.sync += due[lane].eq(0)
             with m.If(comes[-1]):
                 m.d.sync += due[lane].eq(1)
         patience = Signal(range(self._PATIENCE + 1))

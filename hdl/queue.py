@@ -75,13 +75,13 @@ class Queue(Part):
         level = (_Unary if self.depth <= _DEEPEST_IN_UNARY else _Binary)(self.depth, self.depth - self.margin)
         entering = Signal()
         moving_up = Signal()  # to the exit
-        # Where a place is always free, what is written there does not matter until the item counts.
-        writes = 1 if self._trusting and self.depth < places else entering
+        # What is written to a free place does not matter before the item counts.
+        free = 1 if self.depth < places else ~level.full
         m.d.comb += [
             self.i.ready.eq(1 if self._trusting else ~level.full),
             entering.eq(self.i.valid & self.i.ready),
             write.data.eq(self.i.p),
-            write.en.eq(writes),
+            write.en.eq(free if self._trusting else entering),
             moving_up.eq(level.some & (self.o.ready | ~self.o.valid)),
             read.en.eq(moving_up),
             self.o.p.eq(read.data),

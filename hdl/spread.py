@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Module, Mux, Value, ValueLike
 from streamjoin.hdl.control_tree import Relay
 
 #: Bits that one register selects, at most.
-SHARE = 32
+SHARE = 16
 
 
 def copies(m: Module, name: str, value: ValueLike, chosen: ValueLike) -> list[Value]:
