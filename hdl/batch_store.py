@@ -75,11 +75,16 @@ class BatchStore(Part):
         filling = {}
         reads = {}
         for side, batches, count in (("r", self.i_r, self.count_r), ("s", self.i_s, self.count_s)):
-            m.submodules[f"memory_{side}"] = lines = memory.Memory(
-                shape=arrays.line, depth=2 * arrays.half // arrays.lanes, init=[], attrs=NEVER_COLLIDES
-            )
-            reads[side] = lines.read_port(), lines.read_port()
-            filling[side] = self._fill(m, side, batches, count, lines.write_port(granularity=1), full[side], half)
+            # A memory for each lane: not every family has block RAM that writes a part of a line.
+            lanes = [
+                memory.Memory(shape=arrays.tuple, depth=2 * arrays.half // arrays.lanes, init=[], attrs=NEVER_COLLIDES)
+                for _ in range(arrays.lanes)
+            ]
+            for lane, tuples in enumerate(lanes):
+                m.submodules[f"memory_{side}{lane}"] = tuples
+            reads[side] = [[tuples.read_port() for tuples in lanes] for _ in (self.insert, self.probe)]
+            writes = [tuples.write_port() for tuples in lanes]
+            filling[side] = self._fill(m, side, batches, count, writes, full[side], half)
         m.d.comb += [
             self.ready.eq(full["r"].bit_select(half, 1) & full["s"].bit_select(half, 1)),
             self.first.eq(half * arrays.half),
@@ -94,14 +99,14 @@ class BatchStore(Part):
             m.d.sync += [asked.eq(port.ask.valid), client.eq(port.ask.p.client)]
             m.d.comb += [
                 port.ask.ready.eq(1),
-                *(read.addr.eq(port.ask.p.what) for read in (of_r, of_s)),
+                *(read.addr.eq(port.ask.p.what) for read in (*of_r, *of_s)),
                 port.answer.valid.eq(asked),
                 port.answer.p.client.eq(client),
-                port.answer.p.what.eq(Mux(self.of_s, of_s.data.as_value(), of_r.data.as_value())),
+                port.answer.p.what.eq(Mux(self.of_s, *(Cat(read.data for read in lanes) for lanes in (of_s, of_r)))),
             ]
         return m
 
-    def _fill(self, m, side, batches, count, write, full, half):
+    def _fill(self, m, side, batches, count, writes, full, half):
         """Write one stream's tuples; returns whether a half is filled in part."""
         arrays = self._arrays
         lanes = exact_log2(arrays.lanes)
@@ -112,11 +117,14 @@ class BatchStore(Part):
         m.d.comb += [
             batches.ready.eq(~full.bit_select(into, 1)),
             taken.eq(batches.valid & batches.ready),
-            write.addr.eq(Cat(place[lanes : exact_log2(arrays.half)], into)),
-            write.en.eq(Mux(taken & ~batches.p.end, 1 << place[:lanes], 0)),
-            *(write.data[n].eq(batches.p.tuple) for n in range(arrays.lanes)),
             count.eq(Mux(half, counts[1], counts[0])),
         ]
+        for lane, write in enumerate(writes):
+            m.d.comb += [
+                write.addr.eq(Cat(place[lanes : exact_log2(arrays.half)], into)),
+                write.en.eq(taken & ~batches.p.end & (place[:lanes] == lane)),
+                write.data.eq(batches.p.tuple),
+            ]
         for n in (0, 1):
             with m.If(taken & batches.p.end & (into == n)):
                 m.d.sync += [full[n].eq(1), counts[n].eq(place)]

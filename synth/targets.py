@@ -74,6 +74,10 @@ class Target:
     capacity: dict[str, int] = field(default_factory=dict)
 
 
+#: Yosys' maps for Intel's RAM know no start values; our memories need none, for a reset leaves them as they are.
+_WITHOUT_START_VALUES = ("setparam -set INIT 1'bx harness_*/t:$mem_v2",)
+
+
 def _pins(line: str, *pins: str) -> str:
     """A line for each port of the harness."""
     ports = ("clk", "rst", "shift_in", "fold_out")
@@ -136,8 +140,7 @@ def _intel(name: str, device: str) -> Target:
         ffs={"dffeas": 1},
         brams={"altsyncram": 1},
         ram_label="map_bram",
-        # These block RAMs start with zeros, as all our memories do, but Yosys' map for them knows no start values.
-        before_ram=("setparam -set INIT 1'bx harness_*/t:$mem_v2",),
+        before_ram=_WITHOUT_START_VALUES,
     )
 
 
@@ -238,6 +241,7 @@ _ALL = (
         brams={"MISTRAL_M10K": 1},
         lutrams={"MISTRAL_MLAB": 1},  # of up to 32 words
         ram_label="map_bram",
+        before_ram=_WITHOUT_START_VALUES,
     ),
     _intel("cycloneiv", "Cyclone IV GX"),
     _intel("max10", "MAX 10"),

@@ -140,16 +140,15 @@ def test_a_memory_read_with_the_clock_is_ram(target):
     [
         ("handshake", {"cores": 1, "window": 32, "key_width": 8, "payload_width": 16}),
         ("nested-loop", {"window": 64, "key_width": 8, "payload_width": 16}),
+        ("bisort", {"window": 64, "batch": 8, "partitions": 8, "mergers": 2, "probers": 1, "key_width": 8}),
     ],
 )
 def test_the_memories_of_designs_are_ram(design, given, target):
-    """Queues, histories, delay lines and windows."""
+    """Queues, histories, delay lines, windows, batches and indexes."""
     found = find_design(design)
     cost = measure(found.component(found.parameters.parse(given)), unrouted(target), name=design)
     assert cost.memory_bits > 2000
-    assert cost.lost_memories == []
-    # What is left are queues of a few words, too small for the block RAM of a family that has no other.
-    assert cost.ram_as_registers <= 0.2 * cost.memory_bits
+    assert (cost.ram_as_registers, cost.lost_memories) == (0, [])
 
 
 @pytest.mark.parametrize(("target", "bits"), [("ecp5-25k", 0), ("ice40-hx8k", 2048), ("cycloneiv", 2048)])
