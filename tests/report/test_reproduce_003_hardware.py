@@ -73,6 +73,19 @@ def test_table_1_wants_no_more_than_the_paper_takes():
         "xc7, probers",
         "xc7, all",
     ]
+    assert paper_003_table_1.table(data).rows[-1][0::6] == ("ecp5-85k, small and whole", "99.5")
+    assert judge(data).because.endswith("on ecp5-85k runs at 99.5 MHz")
     assert not judge(doctored(data, {"luts": 178_000}, target="cyclonev", part="probers")).holds
     assert not judge(doctored(data, {"memory_bits": 9 * 10**6})).holds
     assert not judge(doctored(data, {"multipliers": 1}, part="mergers")).holds
+
+
+def test_table_1_measured_small():
+    few = {"window": 16, "batch": 4, "partitions": 4, "mergers": 1, "probers": 1, "key_width": 4, "payload_width": 2}
+    data = paper_003_table_1.measure(QUIET, parameters=few, targets=("cycloneiv",), whole=few, whole_target="ecp5-25k")
+    parts = {point["part"]: point for point in data["points"]}
+    assert set(parts) == {"sorters", "batches", "mergers", "index", "probers"}
+    assert all(point["luts"] > 0 for point in parts.values())
+    assert data["whole"]["luts"] > parts["mergers"]["luts"]
+    assert data["whole"]["fmax_mhz"]["median"] > 20
+    assert paper_003_table_1.judge(data).holds
