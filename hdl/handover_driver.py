@@ -60,7 +60,9 @@ class HandoverDriver(Part):
         room = Signal()
         m.d.sync += room.eq(self.to_right.room & self.to_left.room)
         retires = gate.draining & (held != 0) & room
-        m.d.sync += held.eq(held + (gate.enter_r & ~gate.full_r) - retires)
+        # That a tuple enters is known late, so it is counted a cycle later.
+        entered = Signal()
+        m.d.sync += [entered.eq(gate.enter_r & ~gate.full_r), held.eq(held + entered - retires)]
 
         open_ = {side: Signal(name=f"open_{side}") for side in "rs"}
         for side, channel, port, enter, removes in (
@@ -77,6 +79,6 @@ class HandoverDriver(Part):
             ]
         m.d.comb += [
             gate.room.eq(room & open_["r"] & open_["s"]),
-            gate.moving.eq((held != 0) | self.busy),
+            gate.moving.eq((held != 0) | entered | self.busy),
         ]
         return m

@@ -9,6 +9,7 @@ from amaranth.utils import exact_log2
 
 from streamjoin.hdl.line_memory import line_write
 from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.multiples import times
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.path_merger import PathMerger, merge_job
 from streamjoin.hdl.service import Sharing, service, tagged
@@ -96,7 +97,7 @@ class InsertionEngine(Part):
             m.d.comb += [
                 merger.start.eq(starts[2]),
                 merger.job.eq(job),
-                merger.begin.eq((share * n) << bits),
+                merger.begin.eq(times(share, n) << bits),
             ]
             connect(m, merger.main, main.clients[n])
             connect(m, merger.batch, batch.clients[n])

@@ -8,6 +8,7 @@ from amaranth.utils import exact_log2
 from streamjoin.hdl.expander import Expander
 from streamjoin.hdl.index_array import CYCLES_A_STEP, search
 from streamjoin.hdl.merging_tree import MergingTree
+from streamjoin.hdl.multiples import times
 from streamjoin.hdl.part import Part
 from streamjoin.hdl.prober import Prober, record
 from streamjoin.hdl.range_reader import RangeReader
@@ -165,7 +166,7 @@ class ProbingEngine(Part):
             left = Signal.like(self.count, name=f"left{n}")
             asks = Signal(name=f"asks{n}")
             m.d.sync += [
-                begin.eq(share * n),
+                begin.eq(times(share, n)),
                 length.eq(Mux(begin >= self.count, 0, Mux(begin + share > self.count, self.count - begin, share))),
             ]
             m.d.comb += [
