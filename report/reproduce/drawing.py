@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from matplotlib import patheffects
 from matplotlib.axes import Axes
 
 from streamjoin.report import style
@@ -56,6 +57,8 @@ def _words(axes: Axes, y: float, words: str, higher: float = -14) -> None:
         fontsize=8.5,
         color=style.MUTED,
         zorder=5,
+        # Curves may run behind the words.
+        path_effects=[patheffects.withStroke(linewidth=3, foreground="white")],
     )
 
 
