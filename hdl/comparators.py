@@ -44,8 +44,8 @@ class Comparators(Part):
     def __init__(self, pairing: Pairing, lanes: int, *, queue: int, reserve: int):
         self._pairing = pairing
         # The pairs under way here, and the cycle that the warning takes.
-        self._margin = reserve + 3
-        self._queue = queue + self._margin
+        self._reserve = reserve + 3
+        self._queue = queue
         super().__init__(
             {
                 "r": In(pairing.tuple).array(lanes),
@@ -74,7 +74,7 @@ class Comparators(Part):
             )
             m.d.sync += [r.eq(self.r[lane]), s.eq(self.s[lane]), later_r.eq(r), later_s.eq(s)]
             matches.append(self._pairing.matches(r, s))
-            queue = Queue(self._pairing.result, self._queue, margin=self._margin, trusting=True)
+            queue = Queue.with_reserve(self._pairing.result, self._queue, self._reserve)
             m.submodules[f"queue{lane}"] = queue
             m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
             connect(m, queue.o, tree.i[lane])

@@ -81,12 +81,8 @@ class ExpeditionCore(Part):
     def elaborate(self, platform):
         m = Module()
         expedition = self._expedition
-        m.submodules.left = from_left = Queue(
-            expedition.rightward, self._link_queue + _LATE, margin=_LATE, trusting=True
-        )
-        m.submodules.right = from_right = Queue(
-            expedition.leftward, self._link_queue + _LATE, margin=_LATE, trusting=True
-        )
+        m.submodules.left = from_left = Queue.with_reserve(expedition.rightward, self._link_queue, _LATE)
+        m.submodules.right = from_right = Queue.with_reserve(expedition.leftward, self._link_queue, _LATE)
         for channel, queue in ((self.from_left, from_left), (self.from_right, from_right)):
             m.d.comb += [
                 queue.i.p.eq(channel.message),

@@ -67,12 +67,8 @@ class HandoverCore(Part):
         handover = self._handover
         # Besides acknowledgements, what the sender has decided on and what is in its register when the queue fills up.
         reserve = handover.flight + 2
-        m.submodules.left = from_left = Queue(
-            handover.message, handover.link_queue + reserve, margin=reserve, trusting=True
-        )
-        m.submodules.right = from_right = Queue(
-            handover.message, handover.link_queue + reserve, margin=reserve, trusting=True
-        )
+        m.submodules.left = from_left = Queue.with_reserve(handover.message, handover.link_queue, reserve)
+        m.submodules.right = from_right = Queue.with_reserve(handover.message, handover.link_queue, reserve)
         m.submodules.resting_r = resting_r = Resting(handover, "r", end=self._last)
         m.submodules.resting_s = resting_s = Resting(handover, "s", end=self._first)
         for channel, queue, resting in (

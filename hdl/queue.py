@@ -66,6 +66,11 @@ class Queue(Part):
             }
         )
 
+    @classmethod
+    def with_reserve(cls, shape, depth: int, reserve: int) -> "Queue":
+        """A trusting queue that warns when ``depth`` items wait, and still takes ``reserve`` more."""
+        return cls(shape, depth + reserve, margin=reserve, trusting=True)
+
     def elaborate(self, platform):
         m = Module()
         # Rounded up to a power of two, so that its pointers wrap by themselves.

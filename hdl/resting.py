@@ -70,7 +70,7 @@ class Resting(Part):
     def elaborate(self, platform):
         m = Module()
         ring = self._handover.rings[self.side]
-        m.submodules.jobs = jobs = Queue(self._handover.job, self._handover.jobs + 1, margin=1, trusting=True)
+        m.submodules.jobs = jobs = Queue.with_reserve(self._handover.job, self._handover.jobs, 1)
         m.submodules.shelf = shelf = Shelf(self._handover.pairing.tuple, ring)
         job = jobs.o.p
         take, removes = Signal(), Signal()

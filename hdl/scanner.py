@@ -62,7 +62,7 @@ class Scanner(Part):
     def elaborate(self, platform):
         m = Module()
         expedition, side = self._expedition, self._side
-        m.submodules.jobs = jobs = Queue(expedition.jobs[side], self._jobs + 1, margin=1, trusting=True)
+        m.submodules.jobs = jobs = Queue.with_reserve(expedition.jobs[side], self._jobs, 1)
         m.submodules.shelf = shelf = expedition.shelf(side)
         job = jobs.o.p
         numbered = expedition.pairing.numbered
