@@ -1,16 +1,30 @@
 """Write a design as Verilog, with its manifest beside it."""
 
 import argparse
+import sys
+from pathlib import Path
 
 from streamjoin.cli.arguments import add_design, file_of, read_design
 from streamjoin.cli.progress import note
+from streamjoin.hdl.parameters import ParameterError
 from streamjoin.sim.lint import lint
 from streamjoin.sim.simulate import design_verilog
+from streamjoin.sim.verilog import check_name
+
+_SCREEN = Path("-")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
-    parser.add_argument("-o", dest="output", type=file_of(".v"), required=True, metavar="FILE.v")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        type=_file_or_screen,
+        required=True,
+        metavar="FILE.v|-",
+        help="the file, with its manifest beside it, or the Verilog alone to standard output",
+    )
+    parser.add_argument("--name", metavar="TOP", help="name of the top module, with which all others begin")
     parser.add_argument(
         "--axi", action="store_true", help="ports named as AXI4-Stream: aclk, aresetn, s_axis_r_tdata, …"
     )
@@ -21,17 +35,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     design, parameters = read_design(arguments)
+    if arguments.name is not None:
+        try:
+            check_name(arguments.name)
+        except ValueError as error:
+            raise ParameterError(f"--name: {error}") from error
     with note(f"elaborating {design.name}"):
-        verilog = design_verilog(design, parameters, axi=arguments.axi)
-    verilog.write(arguments.output)
-    modules = verilog.text.count("\nmodule ")
-    print(f"{arguments.output}: {modules} modules, {len(verilog.text.splitlines())} lines")
-    print(f"{arguments.output.with_suffix('.json')}: its manifest")
+        verilog = design_verilog(design, parameters, arguments.name, axi=arguments.axi)
+    on_screen = arguments.output == _SCREEN
+    if on_screen:
+        sys.stdout.write(verilog.text)
+    else:
+        verilog.write(arguments.output)
+        modules = verilog.text.count("\nmodule ")
+        print(f"{arguments.output}: {modules} modules, {len(verilog.text.splitlines())} lines")
+        print(f"{arguments.output.with_suffix('.json')}: its manifest")
     if not arguments.lint:
         return 0
-    findings = lint(verilog)
+    findings = lint(verilog, "standard output" if on_screen else str(arguments.output))
+    words = sys.stderr if on_screen else sys.stdout
     for tool, found in findings.items():
-        print(f"{tool}: {len(found) or 'no'} findings")
+        print(f"{tool}: {len(found) or 'no'} findings", file=words)
         for finding in found:
-            print(f"  {finding}")
+            print(f"  {finding}", file=words)
     return 1 if any(findings.values()) else 0
+
+
+def _file_or_screen(text: str) -> Path:
+    return _SCREEN if text == str(_SCREEN) else file_of(".v")(text)

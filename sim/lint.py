@@ -1,7 +1,7 @@
 """What other tools say of our Verilog: Verilator's lint, Icarus and Yosys, and which of it matters.
 
-Generated Verilog draws warnings that warn of a habit of people, not of a fault. :data:`WAIVED` names each such kind
-with its reason; whatever else a tool says is a finding.
+Whatever a tool says is a finding, but for the kinds that :mod:`streamjoin.sim.waivers` names with a reason. The file
+carries pragmas for these, which are taken out here: where only some messages of a kind are waived, others count.
 """
 
 import re
@@ -12,21 +12,8 @@ from pathlib import Path
 
 from streamjoin.sim.toolchain import run_tool, verilate
 from streamjoin.sim.verilog import Verilog
+from streamjoin.sim.waivers import WAIVED, without_pragmas
 
-#: Verilator's warnings of no substance: kind, what the message must say, and why it does not matter.
-WAIVED = (
-    ("DECLFILENAME", "", "a design is one file, whatever its modules are called"),
-    ("PROCASSINIT", "", "registers have the start value that an FPGA gives them, besides their reset"),
-    ("UNUSEDSIGNAL", "", "a carry, or an output of a part, that nobody needs; synthesis removes it"),
-    (
-        "CASEINCOMPLETE",
-        "",
-        "every block gives its outputs a value before the case; a latch would be reported by itself",
-    ),
-    ("WIDTHEXPAND", "Operator ", "a narrow operand is extended by its own sign or zeros, which is meant"),
-    ("WIDTHTRUNC", "Logical operator LOGNOT", "'!' of a vector asks whether it is zero"),
-    ("WIDTHTRUNC", "SHIFTR generates", "a bit picked by an index is the last bit of a shifted vector"),
-)
 _VERILATOR_WARNING = re.compile(r"^%(Warning-(\w+)|Error[-\w]*): \S+:(\d+):\d+: (.*)$", re.MULTILINE)
 _UNROLLED = re.compile(r"Replacing memory \\(\S+) with list of registers\. See .*:(\d+)$")
 # Yosys as a library ends the process on an error, so it gets one of its own.
@@ -39,23 +26,24 @@ for command in sys.argv[1:]:
 """
 
 
-def lint(verilog: Verilog) -> dict[str, list[str]]:
-    """What each tool finds; an empty list where it is content. Icarus is asked only if it is installed."""
+def lint(verilog: Verilog, file: str = "design.v") -> dict[str, list[str]]:
+    """What each tool finds in ``file``, which holds this Verilog; an empty list where it is content. Icarus is asked
+    only if it is installed."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "design.v")
-        path.write_text(verilog.text)
+        path.write_text(without_pragmas(verilog.text))
         name = verilog.manifest["name"]
         findings = {"verilator": lint_with_verilator(path, name), "yosys": lint_with_yosys(path, name)}
         if shutil.which("iverilog"):
             findings["icarus"] = lint_with_icarus(path, name)
-    return findings
+    return {tool: [finding.replace(str(path), file) for finding in found] for tool, found in findings.items()}
 
 
 def lint_with_verilator(path: Path, top: str) -> list[str]:
     """All warnings of ``--lint-only -Wall`` but those of no substance."""
     said = verilate(["--lint-only", "-Wall", "-Wno-fatal", "--top-module", top, path])
     return [
-        f"line {line}: {kind or 'error'}: {message}"
+        f"{path}:{line}: {kind or 'error'}: {message}"
         for _, kind, line, message in _VERILATOR_WARNING.findall(said)
         if not any(kind == waived and pattern in message for waived, pattern, _ in WAIVED)
     ]

@@ -15,14 +15,28 @@ _NAME = re.compile(r"\\\S+")
 _NO_USE = re.compile(r"^ +connect \S+|^ +(?:cell|parameter|attribute|wire) .*", re.MULTILINE)
 _ALIAS = re.compile(r"^connect (\\\S+) .*\n", re.MULTILINE)
 _WIRE = re.compile(r"(?:^ +attribute .*\n)*^  wire width \d+ (\\\S+)\n\n?", re.MULTILINE)
+_EMPTY_WIRE = re.compile(r"(?:^ +attribute .*\n)*^  wire width 0 .*\n\n?", re.MULTILINE)
+# Nothing but a wire of no bits is connected to nothing.
+_EMPTY_CONNECTION = re.compile(r"^connect \\\S+ \{ +\}\n", re.MULTILINE)
+# An operator, or a register, that computes nothing.
+_EMPTY_CELL = re.compile(
+    r"^  cell \$.*\n(?:    .*\n)*?    parameter \\(?:Y_)?WIDTH 0\n(?:    .*\n)*?  end\n\n?", re.MULTILINE
+)
+_INSTANCE = re.compile(r"^  cell \\.*\n(?:    .*\n)*", re.MULTILINE)
+_EMPTY_PIN = re.compile(r"^    connect \\\S+ \{ +\}\n", re.MULTILINE)
 _PORT = re.compile(r"^(  wire width \d+ )(input|output|inout) (\d+)  ?\\(\S+)$", re.MULTILINE)
 
 
-def without_aliases(source: str) -> str:
-    """The same modules without the wires that are only further names of other nets.
+def without_empty_wires(source: str) -> str:
+    """The same modules without wires and ports of no bits: Verilog cannot express these, and would make two bits of
+    each."""
+    for nothing in (_EMPTY_WIRE, _EMPTY_CONNECTION, _EMPTY_CELL):
+        source = nothing.sub("", source)
+    return _INSTANCE.sub(lambda instance: _EMPTY_PIN.sub("", instance[0]), source)
 
-    Wires of no bits go with them: Verilog cannot express these, and would make two bits of each.
-    """
+
+def without_aliases(source: str) -> str:
+    """The same modules without the wires that are only further names of other nets."""
     return _MODULE_END.join(_strip(module) for module in source.split(_MODULE_END))
 
 

@@ -19,6 +19,7 @@ from streamjoin.sim.verilog import Verilog
 from streamjoin.synth.board_tools import missing_tools, run_build, yosys_in_environment
 from streamjoin.synth.board_top import BoardTop, lights_of
 from streamjoin.synth.boards import Board, BoardError
+from streamjoin.synth.vendor_scripts import finish
 
 #: The project's name, and its record, by which we know a folder as ours.
 NAME, RECORD = "streamjoin", "board.json"
@@ -103,7 +104,7 @@ def _plan(board: Board, platform: Platform, verilog: Verilog) -> BuildPlan:
     try:
         with redirect_stdout(said), redirect_stderr(said):
             overrides = _OVERRIDES.get(platform.toolchain, {})
-            return platform.prepare(BoardTop(verilog), NAME, emit_src=False, **overrides)
+            plan = platform.prepare(BoardTop(verilog), NAME, emit_src=False, **overrides)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         # How platforms tell that a toolchain does not know their device, each in its own way.
         why = said.getvalue().strip() or f"{type(error).__name__} {error}"
@@ -111,6 +112,8 @@ def _plan(board: Board, platform: Platform, verilog: Verilog) -> BuildPlan:
         raise BoardError(
             f"{board.name} cannot be built with {platform.toolchain} ({why}): take {' or '.join(others)}"
         ) from error
+    finish(plan, platform.toolchain, NAME, f"{verilog.manifest['name']}.v")
+    return plan
 
 
 def _fmax(report: Path) -> float | None:

@@ -31,12 +31,13 @@ def missing_tools(plan: BuildPlan) -> list[str]:
 
 
 def find_tool(variable: str, name: str) -> str | None:
-    """The program that ``$variable`` names, else a native one, else YoWASP's; of Yosys, our library: this Python."""
-    if program := shutil.which(os.environ.get(variable, name)):
-        return program
-    if name == "yosys":
+    """The program that ``$variable`` names, else a native one, else YoWASP's; of Yosys, our library: this Python.
+
+    A Yosys on the path may be years older than what Amaranth and its platforms ask for; ours is not.
+    """
+    if name == "yosys" and variable not in os.environ:
         return sys.executable
-    return find_program(name)
+    return shutil.which(os.environ.get(variable, name)) or find_program(name)
 
 
 @contextmanager

@@ -19,8 +19,6 @@ module \m
   attribute \init 4'0000
   wire width 4 \also_count
 
-  wire width 0 \nothing
-
   wire width 1 \used
 
   wire width 1 output 0  \o
@@ -36,7 +34,6 @@ module \m
 
 connect \alias \i [0]
 connect \also_count \count [3:0]
-connect \nothing {  }
 connect \used \i [0]
 connect \o \count [0]
 
@@ -66,3 +63,49 @@ def test_ports_stand_in_the_order_of_the_manifest(aliases):
     assert header.startswith("clk, rst, i_r__payload, i_r__valid, i_r__ready")
     # In waves the fields of structures have names of their own.
     assert (r"\i_r__payload.key " in verilog.text) == aliases
+
+
+EMPTY = r"""module \m
+
+  wire width 0 input 1  \address
+
+  attribute \init 0'
+  wire width 0 \row
+
+  wire width 4 input 2  \a
+
+  wire width 4 output 3  \o
+
+  cell $and $1
+    parameter \A_WIDTH 0
+    parameter \Y_WIDTH 0
+    connect \A {  }
+    connect \Y $2
+  end
+
+  cell $eq $3
+    parameter \A_WIDTH 4
+    parameter \B_WIDTH 0
+    parameter \Y_WIDTH 1
+    connect \A \a
+    connect \B {  }
+    connect \Y \o
+  end
+
+  cell \part \inner
+    connect \address {  }
+    connect \a \a
+  end
+
+connect \row {  }
+
+end
+"""
+
+
+def test_what_has_no_bits_goes_with_all_that_touches_it():
+    """Verilog would make two bits of it. An operand of no bits is a zero, and stays."""
+    tidied = tidy.without_empty_wires(EMPTY)
+    assert re.findall(r"wire .*\\(\w+)", tidied) == ["a", "o"]
+    assert re.findall(r"cell (\S+)", tidied) == ["$eq", "\\part"]
+    assert re.findall(r"connect (\S+) \{", tidied) == ["\\B"]

@@ -127,7 +127,7 @@ def test_what_synthesis_must_know_stands_in_the_verilog():
     design = find("handshake")
     text = design_verilog(design, design.parameters.parse({"cores": 5, "window": 20})).text
     attributes = set(re.findall(r"\(\* (\w+) = .* \*\)", text))
-    assert attributes <= {"keep_hierarchy", "no_rw_check", "ramstyle"}
+    assert attributes <= {"keep_hierarchy", "dont_merge", "dont_touch", "preserve", "no_rw_check", "ramstyle"}
 
 
 def test_a_port_is_declared_once(toy):

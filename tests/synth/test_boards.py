@@ -1,7 +1,10 @@
 """Boards are found by name, and get whole projects of a design that tests itself."""
 
 import json
+import os
+import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -172,3 +175,45 @@ def test_tools_named_by_the_environment_come_first(monkeypatch):
     assert find_tool("ECPPACK", "ecppack").endswith("/true")
     monkeypatch.delenv("ECPPACK")
     assert find_tool("NO_SUCH_TOOL", "no-such-tool") is None
+
+
+def test_vivado_fails_when_timing_is_missed_and_its_clock_begins_at_the_port(self_test, tmp_path):
+    write_project(find_board("artya7-35"), self_test, tmp_path / "project", build=False)
+    script = (tmp_path / "project" / "streamjoin.tcl").read_text()
+    assert script.index("-slack_lesser_than 0") < script.index("exit 1") < script.index("write_bitstream")
+    constraints = (tmp_path / "project" / "streamjoin.xdc").read_text()
+    assert 'create_clock -name clk100_0__io -period 10.0 [get_ports "clk100_0__io"]' in constraints
+    assert "get_nets" not in constraints
+
+
+@pytest.mark.parametrize(("slack", "status"), [("1.203", 0), ("-0.017", 1)])
+def test_quartus_fails_when_timing_is_missed(self_test, tmp_path, slack, status):
+    """The script is run with tools that do nothing, beside the summary that they would have left."""
+    project = tmp_path / "project"
+    write_project(find_board("de10nano"), self_test, project, build=False)
+    (project / "streamjoin.sta.summary").write_text(f"Type  : Slow 1100mV 85C Model Setup 'clk'\nSlack : {slack}\n")
+    tools = {f"QUARTUS_{tool}": "true" for tool in ("MAP", "FIT", "ASM", "STA")}
+    done = subprocess.run(
+        ["sh", "build_streamjoin.sh"], cwd=project, env=os.environ | tools, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status
+    assert ("timing was missed" in done.stdout) == bool(status)
+
+
+def test_quartus_says_the_same_of_both_files(self_test, tmp_path):
+    write_project(find_board("de10nano"), self_test, tmp_path / "project", build=False)
+    silenced = (tmp_path / "project" / "streamjoin.srf").read_text()
+    files = re.findall(r'"(\w+\.v)" .* (\d+) "" 0 0 ', silenced)
+    assert {kind for file, kind in files if file == "streamjoin.v"} == {
+        kind for file, kind in files if file == "streamjoin_self_test.v"
+    }
+
+
+def test_an_old_yosys_on_the_path_is_in_nobodys_way(self_test, tmp_path, monkeypatch):
+    old = tmp_path / "bin" / "yosys"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho Yosys 0.23\n")
+    old.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{old.parent}:{os.environ['PATH']}")
+    written = write_project(find_board("de10nano"), self_test, tmp_path / "project", build=False)
+    assert "streamjoin.v" in written.files
