@@ -11,7 +11,8 @@ from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
-from streamjoin.sim.simulate import Simulator, check_widths
+from streamjoin.sim.simulate import Simulator, check_widths, design_verilog
+from streamjoin.sim.verilate import build_library
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a micro-batch so often, and no more; by default one after the other, until all is read",
     )
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="results as Parquet, for Spark to read"
+        "--output", type=_folder, required=True, metavar="DIR", help="results as Parquet, for Spark to read"
     )
     parser.add_argument(
-        "--checkpoint", type=Path, required=True, metavar="DIR", help="where the run stands: call again to go on"
+        "--checkpoint", type=_folder, required=True, metavar="DIR", help="where the run stands: call again to go on"
     )
     spark_arguments.add_session(parser)
     summary_option.add_argument(parser)
@@ -40,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # Spark takes a while to load: no other command should wait for it.
-    from streamjoin.spark_driver.claim import claimed
+    from streamjoin.spark_driver.claim import claimed, real
+    from streamjoin.spark_driver.run_identity import identity
     from streamjoin.spark_driver.session import spark_session
-    from streamjoin.spark_driver.sources import to_text
-    from streamjoin.spark_driver.stream import Lanes, run_stream
+    from streamjoin.spark_driver.stream import Lanes, address, run_stream
     from streamjoin.spark_driver.verify import check_parameters
 
     design, parameters = read_design(arguments)
@@ -52,22 +53,16 @@ def run(arguments: argparse.Namespace) -> int:
     settings = spark_arguments.settings(arguments)
     summary_option.check(arguments)
     lanes = Lanes(tuples.workload(arguments, parameters), arguments.tuples, arguments.lanes, arguments.batch)
-    output, checkpoint = arguments.output.absolute(), arguments.checkpoint.absolute()
-    about = {
-        "design": design.name,
-        "parameters": parameters.as_dict(),
-        "source": to_text(lanes.source),
-        "tuples": lanes.tuples,
-        "lanes": lanes.lanes,
-        "batch": lanes.batch,
-    }
+    output, checkpoint = real(arguments.output), real(arguments.checkpoint)
+    with note(f"generating {design.name}"):
+        verilog = design_verilog(design, parameters)
     with ExitStack() as stack:
-        lock = stack.enter_context(claimed(checkpoint, output, about))
+        locks = stack.enter_context(claimed(checkpoint, output, identity(verilog, lanes)))
         with note(f"building {design.name}"):
-            simulator = Simulator.build(design, parameters)
+            simulator = Simulator(design, parameters, verilog, build_library(verilog), 0.0)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="streamjoin-")))
         with note(f"starting Spark on {arguments.master}"):
-            spark = stack.enter_context(spark_session(arguments.master, settings, held=[lock]))
+            spark = stack.enter_context(spark_session(arguments.master, settings, held=locks))
         bar = stack.enter_context(tqdm(total=lanes.total, unit=" tuples", disable=None, leave=False))
         figures = run_stream(
             spark,
@@ -79,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             every=arguments.every,
             progress=lambda where: _show(bar, where),
         )
-        results = spark.read.parquet(str(output)).count()
+        results = spark.read.parquet(address(output)).count()
     rate = figures["tuples"] / figures["seconds"]
     summary = {
         "design": design.name,
@@ -98,6 +93,13 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     summary_option.tell(arguments, summary, "\n".join(words))
     return 0
+
+
+def _folder(text: str) -> Path:
+    """A type for folders that are used here and by all workers."""
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"must be a folder on a file system that all workers share, not {text!r}")
+    return Path(text)
 
 
 def _show(bar: tqdm, where) -> None:

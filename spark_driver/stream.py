@@ -110,7 +110,7 @@ def run_stream(
         .applyInPandasWithState(task, result_schema(simulator), STATE, "append", "NoTimeout")
     )
     writer = results.writeStream.format("parquet").outputMode("append")
-    writer = writer.option("path", str(output)).option("checkpointLocation", str(checkpoint))
+    writer = writer.option("path", address(output)).option("checkpointLocation", address(checkpoint))
     writer = writer.trigger(availableNow=True) if every is None else writer.trigger(processingTime=f"{every} seconds")
     query = writer.start()
     watch = _Watch(query, lanes, every)
@@ -129,6 +129,12 @@ def run_stream(
             raise DesignError(said[1]) from error
         raise
     return {"batches": watch.batches, "tuples": watch.tuples, "seconds": time.perf_counter() - started}
+
+
+def address(folder: Path) -> str:
+    """A folder as Spark is told of it: where Spark has another file system of its own, it would take a bare path to be
+    one there."""
+    return f"file://{folder.absolute()}"
 
 
 def result_schema(simulator: Simulator) -> str:

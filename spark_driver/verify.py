@@ -50,6 +50,11 @@ def check_parameters(parameters: JoinParameters) -> None:
     """ParameterError where segments cannot be run apart from each other."""
     if parameters.on_full != "stall":
         raise ParameterError("what on_full=drop drops depends on timing, and segments share none: use on_full=stall")
+    if parameters.gives_records:
+        raise ParameterError(
+            "records stand for the pairs that batches met, and every segment has batches of its own: use output=pairs, "
+            "or check records in one run with streamjoin sim"
+        )
 
 
 def segmentation_for(tuples: int, parameters: JoinParameters, cores: int, size: int | None = None) -> Segmentation:

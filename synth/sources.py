@@ -3,8 +3,10 @@
 import ast
 import hashlib
 import inspect
+from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from streamjoin.reference.predicates import Predicate
@@ -28,23 +30,38 @@ def predicate_source(predicate: Predicate) -> str:
 
 
 def _sources(modules: tuple[str, ...]) -> set[Path]:
-    found, waiting = set(), list(modules)
+    """The files of these modules, and of all of their own packages that any of them imports."""
+    ours = {module.partition(".")[0] for module in modules}
+    found, seen, waiting = set(), set(), list(modules)
     while waiting:
-        path = _source(waiting.pop())
-        if path is None or path in found:
+        module = waiting.pop()
+        if module in seen or module.partition(".")[0] not in ours:
             continue
+        seen.add(module)
+        waiting.append(module.rpartition(".")[0])  # a package runs before what is in it
+        spec = _spec(module)
+        if spec is None or not spec.has_location:
+            continue
+        path = Path(spec.origin)
         found.add(path)
         # A package's data (the driver in C++, say) belongs to whoever imports from it.
         found.update(other for other in path.parent.iterdir() if other.suffix in (".cpp", ".json", ".toml", ".ys"))
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("streamjoin."):
-                waiting += [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+        waiting += _imported(path, spec.parent)
     return found
 
 
-def _source(module: str) -> Path | None:
+def _imported(path: Path, package: str) -> Iterator[str]:
+    """What a file in this package imports, anywhere in it, by full names; those within a module among them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (module, *(f"{module}.{name.name}" for name in node.names))
+
+
+def _spec(module: str) -> ModuleSpec | None:
     try:
-        spec = find_spec(module)
+        return find_spec(module)
     except ModuleNotFoundError:  # a name within a module, not a module
         return None
-    return Path(spec.origin) if spec and spec.has_location else None

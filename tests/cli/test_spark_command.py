@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from streamjoin.cli import spark as spark_command
+from streamjoin.cli.main import main
 from streamjoin.spark_driver.errors import SparkError
 from tests.quick_spark import QUICK_WORDS
 
@@ -133,6 +135,7 @@ def _is_executor(pid):
     ("sentence", "words"),
     [
         ("use on_full=stall", (*SMALL, "-p", "on_full=drop", "--tuples", 10)),
+        ("use output=pairs", ("bisort", "-p", "window=16", "-p", "output=records", "--tuples", 10)),
         ("row 2: stream 'Q'", (*SMALL, "--input", "bad.csv")),
         ("spark://127.0.0.1:1 cannot be reached", (*SMALL, "--tuples", 10, "--master", "spark://127.0.0.1:1")),
         ("is no Spark master", (*SMALL, "--tuples", 10, "--master", "remote")),
@@ -154,6 +157,54 @@ def test_wrong_usage(streamjoin, tmp_path, without_java, sentence, words):
     assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+@pytest.fixture
+def begin(tmp_path, monkeypatch, capsys):
+    """Begin a stream in a folder of its own, and end where Spark would come; gives the sentence that it ends with."""
+
+    def far_enough(_):
+        raise SparkError("far enough")
+
+    monkeypatch.setattr("streamjoin.cli.spark_stream.build_library", far_enough)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.chdir(tmp_path)
+
+    def begin(*words):
+        status = main([str(word) for word in ("spark", "stream", *SMALL, "--tuples", 10, *words)])
+        told = capsys.readouterr()
+        assert (status, told.out) == (2, "")
+        assert told.err.startswith("streamjoin: ")
+        assert len(told.err.strip()) <= 300 + len("streamjoin: ")
+        return told.err.removeprefix("streamjoin: ").strip()
+
+    return begin
+
+
+def test_a_second_stream_does_not_get_the_output_of_a_first(begin):
+    first, second = (("--seed", seed, "--output", "out", "--checkpoint", name) for seed, name in ((2, "b"), (1, "a")))
+    assert begin(*first) == "far enough"
+    assert re.fullmatch(r"\S*out belongs to the checkpoint \S*/b, not to \S*/a: name another output", begin(*second))
+    assert "seed was 2, not 1;" in begin(*first, "--seed", 1)
+    assert begin(*first) == "far enough"
+
+
+def test_a_predicate_that_has_changed_is_another_run(begin, tmp_path):
+    words = ("--predicate", "mutable:near", "--output", "out", "--checkpoint", "checkpoint")
+    (tmp_path / "mutable.py").write_text(OWN)
+    assert begin(*words) == "far enough"
+    (tmp_path / "mutable.py").write_text(OWN.replace("+ 2", "+ 3"))
+    del sys.modules["mutable"]
+    assert re.search(r"predicate was .*\b2\b.*, not .*\b3\b.*; run it as it was, or name two other", begin(*words))
+    del sys.modules["mutable"]
+
+
+@pytest.mark.parametrize("name", ["--output", "--checkpoint"])
+def test_addresses_are_no_folders(begin, name, capsys):
+    with pytest.raises(SystemExit) as end:
+        begin("--output", "out", "--checkpoint", "checkpoint", name, "hdfs://host/x")
+    assert end.value.code == 2
+    assert f"{name}: must be a folder on a file system that all workers share" in capsys.readouterr().err
 
 
 def test_without_spark(monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,8 +20,6 @@ from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.model import DesignError
 from streamjoin.sim.simulate import Simulator
 from streamjoin.sim.workload import Workload
-from streamjoin.spark_driver.claim import claimed
-from streamjoin.spark_driver.errors import SparkError
 from streamjoin.spark_driver.lane_task import Held, WrongResultError, advance
 from streamjoin.spark_driver.oracle import Oracle
 from streamjoin.spark_driver.sources import lane_of
@@ -115,25 +114,41 @@ def test_a_wrong_design_is_told_from_a_failing_spark(spark, tmp_path, monkeypatc
     del sys.modules["other_liar"]
 
 
-def test_killed_twice_and_still_exactly_once(spark, tmp_path):
+def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
     words = ["handshake", "-p", "cores=2", "-p", "window=8", "--tuples", 24_000, "--lanes", 2, "--batch", 2000]
     words += ["--match-rate", 0.01, "--arrivals", "random", "--master", "local[2]"]
     words += ["--output", "out", "--checkpoint", "checkpoint", "--json", "-", *QUICK_WORDS]
+    # A Spark whose own file system is another one still takes the folders that we mean.
+    words += ["--conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:1"]
     call = [sys.executable, "-m", "streamjoin.cli.main", "spark", "stream", *map(str, words)]
-    commits = tmp_path / "checkpoint" / "commits"
+    checkpoint = tmp_path / "checkpoint"
 
-    def run():
+    def run(*others):
         return subprocess.Popen(
-            call, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            [*call, *others],
+            cwd=tmp_path,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
 
-    # First everything at once; then only us, and Java has to notice.
-    for batch, kill in ((2, os.killpg), (6, os.kill)):
+    def killed_at(sign, kill):
         with run() as process:
-            while process.poll() is None and not (commits / str(batch)).exists():
+            while process.poll() is None and not (checkpoint / sign).exists():
                 time.sleep(0.02)
             assert process.poll() is None, process.communicate()
             kill(process.pid, signal.SIGKILL)
+
+    # Before there is anything in the output; not even then does another stream get it.
+    killed_at("streamjoin.json", os.killpg)
+    with run("--seed", "1", "--checkpoint", "other") as process:
+        out, err = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert re.fullmatch(r"streamjoin: \S*out belongs to the checkpoint \S*checkpoint, not to \S*other: .*\n", err)
+    # Everything at once; then only us, and Java has to notice.
+    killed_at("commits/2", os.killpg)
+    killed_at("commits/6", os.kill)
     with run() as process:
         out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
@@ -149,53 +164,3 @@ def test_killed_twice_and_still_exactly_once(spark, tmp_path):
     found = spark.read.parquet(str(tmp_path / "out")).select("lane", "R", "S", "cycle").collect()
     assert sorted(map(tuple, found)) == sorted(expected)
     assert summary["results"] == len(expected) > 500
-
-
-def test_a_checkpoint_belongs_to_one_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.3)
-    places = tmp_path / "deep" / "checkpoint", tmp_path / "out"
-    run = {"tuples": 5, "design": "a"}
-    with claimed(*places, run):
-        with pytest.raises(SparkError, match="another run is using"), claimed(*places, run):
-            pass
-    with claimed(*places, run):
-        pass
-    with pytest.raises(SparkError, match="belongs to another run: tuples was 5, not 6"):
-        with claimed(*places, {**run, "tuples": 6}):
-            pass
-    with pytest.raises(SparkError, match="belongs to another run: output was"):
-        with claimed(places[0], tmp_path / "elsewhere", run):
-            pass
-
-
-def test_folders_of_something_else_are_refused(tmp_path):
-    full = tmp_path / "full"
-    full.mkdir()
-    (full / "file").touch()
-    with pytest.raises(SparkError, match="is not empty and no checkpoint of ours"):
-        with claimed(full, tmp_path / "out", {}):
-            pass
-    with pytest.raises(SparkError, match="is not empty, and its checkpoint is another one"):
-        with claimed(tmp_path / "new", full, {}):
-            pass
-    places = tmp_path / "checkpoint", tmp_path / "out"
-    with claimed(*places, {}):
-        (tmp_path / "checkpoint" / "commits").mkdir()
-        (tmp_path / "checkpoint" / "commits" / "0").touch()
-    with pytest.raises(SparkError, match="has lost the results of"), claimed(*places, {}):
-        pass
-
-
-def test_a_lock_outlives_us_in_a_child(tmp_path, monkeypatch):
-    monkeypatch.setattr("streamjoin.spark_driver.claim._PATIENCE_SECONDS", 0.2)
-    places = tmp_path / "checkpoint", tmp_path / "out"
-    with claimed(*places, {}) as lock:
-        child = subprocess.Popen(["sleep", "60"], pass_fds=(lock,))
-    try:
-        with pytest.raises(SparkError, match="another run is using"), claimed(*places, {}):
-            pass
-    finally:
-        child.kill()
-        child.wait()
-    with claimed(*places, {}):
-        pass

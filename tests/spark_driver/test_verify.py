@@ -196,3 +196,11 @@ def test_segments_fit_the_run(small):
 def test_drops_cannot_be_cut_into_segments(small):
     with pytest.raises(ParameterError, match="use on_full=stall"):
         module.check_parameters(dataclasses.replace(small.parameters, on_full="drop"))
+
+
+def test_records_cannot_be_cut_into_segments():
+    """They round windows up to what is stored: another cut stands for other pairs, and none of them is the join."""
+    parse = find("bisort").parameters.parse
+    with pytest.raises(ParameterError, match="use output=pairs"):
+        module.check_parameters(parse({"window": 16, "output": "records"}))
+    module.check_parameters(parse({"window": 16}))

@@ -11,7 +11,6 @@ import pytest
 from streamjoin.hdl.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import METRICS
-from streamjoin.synth import sources
 from streamjoin.synth.errors import TargetError
 from streamjoin.synth.grid import expand, read_axis
 from streamjoin.synth.sweep import Settings, Sweep
@@ -159,19 +158,6 @@ def test_a_half_written_point_is_measured_again(tmp_path):
     path.write_text(whole[: len(whole) // 2])
     sweep.run()
     assert path.read_text() == whole
-
-
-def test_a_fingerprint_follows_imports(monkeypatch, tmp_path):
-    names = {f"{path.parent.name}/{path.name}" for path in sources._sources(("streamjoin.sim.simulate",))}
-    assert {"sim/simulate.py", "sim/driver.cpp", "reference/compare.py", "sim/cache.py"} <= names
-    assert not any(name.startswith(("report/", "cli/", "synth/")) for name in names)
-    before = sources.fingerprint("streamjoin.sim.latency")
-    sources.fingerprint.cache_clear()
-    changed = tmp_path / "latency.py"
-    changed.write_text("import numpy\n")
-    monkeypatch.setattr(sources, "_source", lambda _: changed)
-    assert sources.fingerprint("streamjoin.sim.latency") != before
-    sources.fingerprint.cache_clear()
 
 
 def test_wrong_settings(tmp_path):
