@@ -150,8 +150,8 @@ def _build_icarus(verilog: Verilog, waves: str | None) -> Path:
 
     def build(folder: Path) -> None:
         _write_design(folder, verilog)
-        # By the rules of later languages Yosys' trick to run each `always @*` once at the start has no effect.
-        command = ["iverilog", "-g2005", "-o", folder / "sim.vvp", "-s", name, folder / "design.v"]
+        # As SystemVerilog, like cocotb's own runner; by the rules of 2005 it is the same.
+        command = ["iverilog", "-g2012", "-o", folder / "sim.vvp", "-s", name, folder / "design.v"]
         if waves:
             (folder / "waves.v").write_text(_DUMP.format(name=name))
             command += ["-s", "waves", folder / "waves.v"]

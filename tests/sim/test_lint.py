@@ -1,16 +1,23 @@
 """Other tools take our Verilog without a warning that matters, and would tell if there were one."""
 
+import random
+import re
 import shutil
 
 import pytest
 
 from streamjoin.hdl.registry import DESIGNS
 from streamjoin.hdl.self_test import SelfTest
-from streamjoin.sim.lint import WAIVED, lint
+from streamjoin.sim.lint import lint
 from streamjoin.sim.simulate import design_verilog
+from streamjoin.sim.toolchain import ToolError, run_tool, verilate
 from streamjoin.sim.verilog import Verilog, generate
+from streamjoin.sim.waivers import END, WAIVED, pragmas, without_pragmas
+from tests.soak import draw_parameters
 
 TOOLS = {"verilator", "yosys", *(["icarus"] if shutil.which("iverilog") else [])}
+#: Parameter sets of each design that are drawn at random; more of them: see docs/results/lint.md.
+ROUNDS = 3
 CLEAN = {tool: [] for tool in TOOLS}
 #: For designs of two streams, and of more.
 SMALL = {"window_r": 7, "window_s": 10}
@@ -41,6 +48,53 @@ def test_designs(name, given, extra):
 
 def test_every_design_is_among_the_variants():
     assert set(VARIANTS) == set(DESIGNS)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("llhj", {"cores": 2, "window": 16}),
+        ("llhj", {"cores": 2, "window": 16, "punctuation": 3}),
+        ("llhj", {"cores": 2, "window": 16, "ordered": "true"}),
+        ("llhj", {"lanes": 9, "window": 4, "cores": 2}),
+        ("circular", {"window": 1, "flight": 1}),
+        ("stashed", {"lanes": 9, "window": 4}),
+        ("stashed", {"stash": 1, "window": 4}),
+    ],
+)
+def test_constant_comparisons_blocks_without_inputs_and_signals_of_no_bits(name, given):
+    """Each had findings once."""
+    design = DESIGNS[name]
+    assert lint(design_verilog(design, design.parameters.parse(given))) == CLEAN
+
+
+@pytest.mark.parametrize("number", range(len(DESIGNS) * ROUNDS))
+def test_random_parameters(number):
+    name = sorted(DESIGNS)[number % len(DESIGNS)]
+    given = draw_parameters(name, random.Random(number))
+    assert lint(design_verilog(DESIGNS[name], DESIGNS[name].parameters.parse(given))) == CLEAN, given
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_plain_run_of_verilator_is_content(name, tmp_path):
+    """With the file as it is and no flags: what is waived, the file says itself. Without that, it is not content."""
+    design = DESIGNS[name]
+    path, bare = tmp_path / "design.v", tmp_path / "bare.v"
+    verilog = design_verilog(design, design.parameters.parse({"window": 8}))
+    path.write_text(verilog.text)
+    bare.write_text(without_pragmas(verilog.text))
+    top = verilog.manifest["name"]
+    assert "%Warning" not in verilate(["--lint-only", "--top-module", top, path])
+    with pytest.raises(ToolError):
+        verilate(["--lint-only", "--top-module", top, bare])
+    if old := shutil.which("verilator", path="/usr/bin:/usr/local/bin"):
+        run_tool([old, "--lint-only", "--top-module", top, path])
+
+
+def test_pragmas_are_for_waived_kinds_only():
+    kinds = set(re.findall(r"lint_off (\w+)", pragmas()))
+    assert kinds == {"DECLFILENAME", "UNUSED", "CASEINCOMPLETE", "INITIALDLY", "UNOPTFLAT", "WIDTH"}
+    assert without_pragmas(f"a\n{pragmas()}b\n{END}").splitlines().index("b") == 1 + pragmas().count("\n")
 
 
 @pytest.mark.parametrize(("name", "preset"), [(d.name, preset) for d in DESIGNS.values() for preset in d.presets])
