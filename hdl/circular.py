@@ -80,11 +80,22 @@ class CircularParameters(MultiwayParameters, _Windows):
         return len(self.streams) * self.lanes
 
     @property
+    def buckets_of_stages(self) -> tuple[int | None, ...]:
+        """For the window of each stream, if there is an index."""
+        if self.index == "none":
+            return (None,) * len(self.windows)
+        return tuple(self.buckets or 1 << ceil_log2(window) for window in self.windows)
+
+    @property
+    def clearing(self) -> int:
+        return max(buckets or 0 for buckets in self.buckets_of_stages)
+
+    @property
     def patience(self) -> int:
         # The longest silence: everything matches but for the last stage, for all that is under way.
         scans = prod(sorted(self.windows)[2:])
         rows = 2 * max(self.windows) // self.lanes + 50
-        return min(1 << 62, 1000 + scans * rows * self.flight * len(self.streams))
+        return min(1 << 62, 1000 + self.clearing + scans * rows * self.flight * len(self.streams))
 
 
 def _names(streams) -> tuple[str, ...]:
@@ -134,12 +145,12 @@ class CircularJoin(MultiwayJoin):
                 Places(window, p.flight, p.lanes),
                 after=n != 0,
                 before=n != len(p.windows) - 1,
-                buckets=(p.buckets or 1 << ceil_log2(window)) if p.index == "hash" else None,
+                buckets=buckets,
                 buffer=p.buffer,
                 queue=p.result_queue,
                 discard=p.discard,
             )
-            for n, window in enumerate(p.windows)
+            for n, (window, buckets) in enumerate(zip(p.windows, p.buckets_of_stages, strict=True))
         ]
 
     def wire(self, m, gate, stages):

@@ -19,10 +19,12 @@ class HashLookup(Part):
     says why nothing needs to be taken out. A walk for an arrival begins with the youngest tuple of its bucket. What was
     stored after the arrival is passed over; the walk ends where a tuple is not before the last one, or before the
     arrival's view. A place that has been used again since it was linked holds a tuple that came after the view, or one
-    of another bucket: if there were one of this bucket between, the link would lead to it.
+    of another bucket: if there were one of this bucket between, the link would lead to it. What a bucket points at
+    before its first tuple has to be a place, for the same reasons as there.
 
     Cost. A walk takes two cycles for each tuple that it sees, and about six besides; walks of several depths take
-    turns. An arrival is stored in every cycle, if need be.
+    turns. An arrival is stored in every cycle, if need be. Before the first one after a reset, there has to be a cycle
+    for each bucket.
 
     Parameters
     ----------
@@ -115,7 +117,8 @@ class HashLookup(Part):
         storing, again = Signal(), Signal()
         place, last_place = Signal(row, reset_less=True), Signal(row, reset_less=True)
         tuple_ = Signal(pairing.compared, reset_less=True)
-        stored = Signal(range(self._buckets), reset_less=True)
+        stored = Signal(range(self._buckets))
+        clearing = Signal(init=1)
         m.d.comb += [
             read_head.addr.eq(bucket),
             write.addr.eq(place),
@@ -124,7 +127,7 @@ class HashLookup(Part):
             write.en.eq(storing),
             write_head.addr.eq(stored),
             write_head.data.eq(place),
-            write_head.en.eq(storing),
+            write_head.en.eq(storing | clearing),
         ]
         m.d.sync += [
             storing.eq(order.passes & order.own),
@@ -134,6 +137,9 @@ class HashLookup(Part):
             tuple_.eq(pairing.part(pairing.compared, self.arrival.tuple)),
             stored.eq(bucket),
         ]
+        # Bucket by bucket, with a place that is free.
+        with m.If(clearing):
+            m.d.sync += [stored.eq(stored + 1), clearing.eq(stored != self._buckets - 1)]
         # Asked for together with the view, and known together with it.
         youngest = [Signal(row, name=f"youngest{n}", reset_less=True) for n in range(len(self.i))]
         for n, port in enumerate(self.i):

@@ -22,9 +22,15 @@ class HashShelf(Part):
     first tuple that does not lie between ``first`` and the one before it. A place may by then hold another tuple, and a
     bucket that saw none for long may point at it. Then that tuple is not of this bucket, or the bucket would point at
     it rightly; and so neither are those that it leads to. Hence a walk may see tuples of other buckets, whose keys
-    differ, but it sees none twice and misses none. Nor need memories be cleared by a reset, for the same reason.
+    differ, but it sees none twice and misses none.
 
-    Cost. A walk takes four cycles and two for each tuple that it sees, if ``go`` is up; storing takes four.
+    Reset. So it does not matter where a bucket points before its first tuple, as long as it is a place: of tuples
+    only those are looked at that have been stored since. But a memory may hold anything: the number of a row beyond the
+    last one, which lies between two places of different laps, or what a simulator takes for unknown, of which nobody
+    can say where it lies. So after a reset all buckets come to point at the first place, one in a cycle.
+
+    Cost. A walk takes four cycles and two for each tuple that it sees, if ``go`` is up; storing takes four. Before the
+    first of these after a reset, there has to be a cycle for each bucket.
 
     Parameters
     ----------
@@ -92,11 +98,13 @@ class HashShelf(Part):
         at, below, oldest, end = (
             Signal(lines, name=name, reset_less=True) for name in ("at", "below", "oldest", "end_line")
         )
-        bucket = Signal(range(self._buckets), reset_less=True)
+        bucket = Signal(range(self._buckets))
+        clearing = Signal(init=1)
         m.d.comb += [
             read_youngest.addr.eq(bucket),
             write_youngest.addr.eq(bucket),
             write_youngest.data.eq(line(self.free)),
+            write_youngest.en.eq(clearing | write.en),
             read.addr.eq(at[:-1]),
             write.addr.eq(self.free.row),
             write.data.tuple.eq(probe),
@@ -111,6 +119,8 @@ class HashShelf(Part):
                 end.eq(line(self.end)),
                 below.eq(line(self.free)),
             ]
+        with m.If(clearing):  # with what is free until a tuple comes: the first place
+            m.d.sync += [bucket.eq(bucket + 1), clearing.eq(bucket != self._buckets - 1)]
 
         counts = Signal()
         probing = Signal.like(probe)
@@ -128,7 +138,7 @@ class HashShelf(Part):
                 with m.Else():
                     m.next = "SEE"
             with m.State("STORE"):
-                m.d.comb += [write.en.eq(1), write_youngest.en.eq(1)]
+                m.d.comb += write.en.eq(1)
                 m.d.sync += self.free.eq(ring.after(self.free))
                 m.next = "REST"
             with m.State("SEE"):

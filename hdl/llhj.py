@@ -62,10 +62,14 @@ class LowLatencyParameters(MessageChainParameters):
         return Pace(r=r, s=s, both=scan_of_r + scan_of_s if self.comparators == "shared" else max(r, s))
 
     @property
+    def clearing(self) -> int:
+        return max(self.outstanding if self.promises_order else 0, self.expedition.buckets or 0)
+
+    @property
     def patience(self) -> int:
         # The longest silence: as many scans without results as jobs may wait in a core.
         rows = sum(ring.rows for ring in self.expedition.rings.values())
-        return 2 * (rows + 10) * (self.job_queue + self.link_queue) + 10 * self.cores + 1000
+        return 2 * (rows + 10) * (self.job_queue + self.link_queue) + 10 * self.cores + 1000 + self.clearing
 
 
 class LowLatencyJoin(MessageChainJoin):

@@ -99,7 +99,7 @@ class MessageChainJoin(Part):
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
         # Cores say a cycle late that they are busy.
         glance = 1 + busy.depth
-        start = resets.depth + glance + 1 + (p.outstanding if p.promises_order else 0)
+        start = resets.depth + glance + 1 + p.clearing
         m.submodules.driver = driver = self._driver(start=start, settle=glance + 2)
         for port in ("i_r", "i_s"):
             connect(m, flipped(getattr(self, port)), getattr(driver, port))
@@ -124,6 +124,10 @@ class MessageChainJoin(Part):
             results.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(results.ready),
         ]
+        if p.numbered and not p.promises_order:
+            # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
+            with m.If(tree.o.p.mark):
+                m.d.comb += [results.p[field].eq(0) for field in p.pairing.pair.members]
         if p.numbered:
             m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)
         for n, core in enumerate(cores):

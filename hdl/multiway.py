@@ -87,7 +87,7 @@ class MultiwayJoin(Part):
             p.windows,
             lines=self.lines,
             on_full=p.on_full,
-            start=resets.depth + busy.depth + 1,
+            start=resets.depth + busy.depth + 1 + p.clearing,
             settle=busy.depth + 2,
         )
         for side in p.pairing.sides:

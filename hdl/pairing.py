@@ -34,7 +34,7 @@ class Pairing:
     numbered
         Whether tuples get an ``order`` when they are let in, the number of arrivals before them, and results have that
         of their later tuple. Then the results' stream has punctuations, too: items with ``mark``, after which no result
-        comes whose order is below theirs. Numbers wrap round.
+        comes whose order is below theirs. Numbers wrap round. What a result tells of its pair, a punctuation leaves 0.
     sides
         What the fields of a result are named after, for each stream.
     """
@@ -71,8 +71,10 @@ class Pairing:
         else:
             self._columns = [(f"{key}_{side}", side, key) for key in keys for side in sides]
         self._columns += [(f"payload_{side}", side, "payload") for side in sides]
-        joined = {name: self.tuple[field].width for name, _, field in self._columns}
-        self.result = data.StructLayout({**joined, **({"order": ORDER_WIDTH, "mark": 1} if numbered else {})})
+        # What a result tells of its pair, and a result.
+        self.pair = data.StructLayout({name: self.tuple[field].width for name, _, field in self._columns})
+        order = {"order": ORDER_WIDTH, "mark": 1} if numbered else {}
+        self.result = data.StructLayout({**self.pair.members, **order})
         # What a result needs of each of its tuples: all that a core has to remember of a tuple once it is compared.
         self.r_part = self._part("r")
         self.s_part = self._part("s")

@@ -95,6 +95,11 @@ class CommonParameters(abc.ABC):
         )
 
     @property
+    def clearing(self) -> int:
+        """Cycles after a reset that it takes to clear memories; tuples enter after that."""
+        return 0
+
+    @property
     @abc.abstractmethod
     def patience(self) -> int:
         """Cycles that may pass without a tuple taken or a result given, while the output is ready."""

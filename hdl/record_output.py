@@ -15,7 +15,7 @@ def record_result(arrays: SortedArrays) -> data.StructLayout:
     A record tells the payload of the tuple that probed, which stream it is of, the place of the first tuple that it
     matches, and how many there are from there on. The end of a step tells of which stream tuples were merged into the
     newest subwindow, how many, and at which place the merged array begins. Whoever has the tuples can keep a mirror of
-    the arrays so, and look up what a record means.
+    the arrays so, and look up what a record means. Its payload is 0.
     """
     return data.StructLayout(
         {
@@ -73,5 +73,10 @@ class RecordOutput(Part):
             self.o.p.count.eq(self.i.p.count),
         ]
         with m.If(self.end):
-            m.d.comb += [self.o.p.mark.eq(1), self.o.p.first.eq(self.place), self.o.p.count.eq(self.count)]
+            m.d.comb += [
+                self.o.p.mark.eq(1),
+                self.o.p.payload.eq(0),
+                self.o.p.first.eq(self.place),
+                self.o.p.count.eq(self.count),
+            ]
         return m

@@ -130,8 +130,11 @@ private:
 
 class Driver {
 public:
-    explicit Driver(const char* waves_path) {
+    // `contents`: what memories hold before anything is written, as Verilator has it: zeros, ones, or drawn from `seed`.
+    Driver(const char* waves_path, int contents, int seed) {
         m_context.threads(1);
+        m_context.randReset(contents);
+        m_context.randSeed(seed);
 #if VM_TRACE
         m_context.traceEverOn(true);
 #endif
@@ -340,7 +343,9 @@ private:
 
 #pragma GCC visibility push(default)
 extern "C" {
-Driver* streamjoin_create(const char* waves_path) { return new Driver{waves_path}; }
+Driver* streamjoin_create(const char* waves_path, int contents, int seed) {
+    return new Driver{waves_path, contents, seed};
+}
 void streamjoin_destroy(Driver* driver) { delete driver; }
 void streamjoin_reset(Driver* driver, uint64_t cycles) { driver->reset(cycles); }
 void streamjoin_begin(Driver* driver, const Request* request) { driver->begin(*request); }

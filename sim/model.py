@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -19,6 +19,9 @@ _RESET_CYCLES = 4
 # A slice of a run should take about this long: short enough for a smooth progress bar and for Ctrl-C.
 _SLICE_SECONDS = 0.1
 _FINISHED, _MORE, _STUCK, _ORDER_VIOLATION = range(4)
+#: What memories hold before anything is written: nothing, all bits up, or what a generator draws from this seed.
+Contents = Literal["zeros", "ones"] | int
+_ZEROS, _ONES, _DRAWN = range(3)
 
 
 class DesignError(RuntimeError):
@@ -115,9 +118,18 @@ class Model:
         Of the Verilog that the library was built from.
     waves
         Where to write waves, if anywhere; the library must have been built for them.
+    contents
+        Of memories, before the first reset; a later one leaves in them what it finds.
     """
 
-    def __init__(self, library: Library, manifest: dict, waves: str | os.PathLike | None = None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        manifest: dict,
+        waves: str | os.PathLike | None = None,
+        *,
+        contents: Contents = "zeros",
+    ) -> None:
         if waves is not None and library.waves is None:
             raise ValueError("the library was built without waves")
         ports = {port["name"]: port for port in manifest["ports"]}
@@ -127,7 +139,9 @@ class Model:
         if self._waves is not None:
             check_writable(self._waves)
         self._library = _load(library)
-        self._handle = self._library.streamjoin_create(self._waves and os.fsencode(self._growing_waves))
+        self._handle = self._library.streamjoin_create(
+            self._waves and os.fsencode(self._growing_waves), *_start_values(contents)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -296,6 +310,12 @@ class Model:
         )
 
 
+def _start_values(contents: Contents) -> tuple[int, int]:
+    """What Verilator calls it, and a seed that it takes as one: not 0."""
+    named = {"zeros": _ZEROS, "ones": _ONES}
+    return (named[contents], 1) if isinstance(contents, str) else (_DRAWN, 1 + contents % (2**31 - 1))
+
+
 def _word(flag: int) -> str:
     return "" if flag else "not "
 
@@ -360,7 +380,7 @@ def _load(library: Library) -> ctypes.CDLL:
     loaded = ctypes.CDLL(os.fspath(library.path))
     handle = ctypes.c_void_p
     for name, result, arguments in (
-        ("create", handle, [ctypes.c_char_p]),
+        ("create", handle, [ctypes.c_char_p, ctypes.c_int, ctypes.c_int]),
         ("destroy", None, [handle]),
         ("reset", None, [handle, ctypes.c_uint64]),
         ("begin", None, [handle, ctypes.POINTER(_Request)]),

@@ -16,7 +16,7 @@ from streamjoin.reference.compare import Difference, compare
 from streamjoin.reference.join import count_overflows
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.latency import latency_statistics
-from streamjoin.sim.model import DesignError, Model, Run, Stalls
+from streamjoin.sim.model import Contents, DesignError, Model, Run, Stalls
 from streamjoin.sim.promises import Promises, take_out
 from streamjoin.sim.records import expand
 from streamjoin.sim.verilate import Library, build_library
@@ -53,6 +53,7 @@ class Simulator:
         input_stalls: Stalls | None = None,
         output_stalls: Stalls | None = None,
         reset_at: int | None = None,
+        contents: Contents = "zeros",
         waves: Path | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> "Simulation":
@@ -60,6 +61,7 @@ class Simulator:
 
         Tuples carry their arrival number as payload; that is how results are recognised. With ``reset_at`` the run is
         cut off by a reset in that cycle, wherever it stands, and starts anew: only the second attempt counts.
+        ``contents`` is what memories start with; no result depends on it.
         """
         p = self.parameters
         if len(arrivals) > 1 << p.payload_width:
@@ -68,7 +70,7 @@ class Simulator:
             )
         fields = {name: getattr(arrivals, name) for name in p.pairing.arrival.members if name != "payload"}
         fields["payload"] = np.arange(len(arrivals))
-        with Model(self.library, self.verilog.manifest, waves) as model:
+        with Model(self.library, self.verilog.manifest, waves, contents=contents) as model:
             attempt = partial(
                 model.run,
                 fields,

@@ -22,7 +22,7 @@ from streamjoin.sim.toolchain import WAVES, ToolError, compiler, run_tool, veril
 from streamjoin.sim.verilog import Verilog
 
 _VERILATOR_FLAGS = (
-    *("--cc", "-O3", "--inline-mult", "1", "--x-assign", "fast", "--x-initial", "fast"),
+    *("--cc", "-O3", "--inline-mult", "1", "--x-assign", "fast", "--x-initial", "unique"),
     *("--no-timing", "--threads", "1", "-Wno-fatal", "-Wno-lint", "--prefix", "Vmodel"),
 )
 # Hidden, lest two models in one process share what their runtimes define.
@@ -30,6 +30,12 @@ _CXX_FLAGS = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-w")
 _OPTIMISATION = "-O2"
 # The same flags for all, or the precompiled header would not fit; so start-up code opts out by itself.
 _UNOPTIMISED = "#pragma GCC optimize (0)\n"
+# What nobody has given a start value: word after word of a memory, where Verilator would give the same to all of them.
+_START_VALUES = """\
+#define VL_SCOPED_RAND_RESET_I(bits, scope, salt) VL_RAND_RESET_I(bits)
+#define VL_SCOPED_RAND_RESET_Q(bits, scope, salt) VL_RAND_RESET_Q(bits)
+#define VL_SCOPED_RAND_RESET_W(bits, words, scope, salt) VL_RAND_RESET_W(bits, words)
+"""
 _SHARED = """\
 #include <cstdint>
 #include <cstring>
@@ -104,7 +110,7 @@ def build_library(
         compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], WAVES[waves].libraries)
         shutil.rmtree(work)
 
-    key = compiler.key(verilog.text, top, ports, driver, shared, str(waves), *_VERILATOR_FLAGS, *flags)
+    key = compiler.key(verilog.text, top, ports, driver, shared, str(waves), _START_VALUES, *_VERILATOR_FLAGS, *flags)
     folder = cache.entry(key, build)
     return Library(folder / "model.so", waves, cached)
 
@@ -155,7 +161,7 @@ def _pieces(work: Path) -> list[str]:
     units = {f"fast_{number}.cpp": fast[number::count] for number in range(count)} | {"slow.cpp": slow}
     for name, paths in units.items():
         includes = "".join(f'#include "{path.name}"\n' for path in paths)
-        (work / name).write_text(_UNOPTIMISED + includes if name == "slow.cpp" else includes)
+        (work / name).write_text(_UNOPTIMISED + _START_VALUES + includes if name == "slow.cpp" else includes)
     return list(units)
 
 

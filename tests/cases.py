@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamjoin.hdl.parameters import JoinParameters
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.model import Stalls
+from streamjoin.sim.model import Contents, Stalls
 from streamjoin.sim.simulate import Simulation, Simulator
 from tests.strategies import KEYS, arrivals
 
@@ -21,6 +21,7 @@ class Case:
     input_stalls: Stalls
     output_stalls: Stalls
     reset_at: int | None
+    contents: Contents
 
     def run(self, simulator: Simulator) -> Simulation:
         return simulator.run(
@@ -28,6 +29,7 @@ class Case:
             input_stalls=self.input_stalls,
             output_stalls=self.output_stalls,
             reset_at=self.reset_at,
+            contents=self.contents,
         )
 
     def dump(self, path: Path, design: str, parameters: dict) -> None:
@@ -40,6 +42,7 @@ class Case:
             "input_stalls": dataclasses.asdict(self.input_stalls),
             "output_stalls": dataclasses.asdict(self.output_stalls),
             "reset_at": self.reset_at,
+            "contents": self.contents,
         }
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(case, indent=2) + "\n")
@@ -56,6 +59,7 @@ def load(path: Path) -> tuple[str, dict, Case]:
             Stalls(**given["input_stalls"]),
             Stalls(**given["output_stalls"]),
             given["reset_at"],
+            given["contents"],
         ),
     )
 
@@ -73,6 +77,8 @@ STALLS = st.one_of(
     .map(lambda pattern: Stalls(pattern=tuple(pattern))),
 )
 
+CONTENTS = st.sampled_from(("zeros", "ones")) | st.integers(0, 2**30)
+
 
 def cases(parameters: JoinParameters, max_size: int = 80) -> st.SearchStrategy[Case]:
     """Cases that fit these parameters; keys are few, so that most cases have matches, or all the same."""
@@ -87,4 +93,4 @@ def cases(parameters: JoinParameters, max_size: int = 80) -> st.SearchStrategy[C
             timed=parameters.span is not None,
         )
     )
-    return st.builds(Case, tuples, STALLS, STALLS, st.none() | st.integers(0, 200))
+    return st.builds(Case, tuples, STALLS, STALLS, st.none() | st.integers(0, 200), CONTENTS)

@@ -115,11 +115,17 @@ class Model:
         return dut.cycle_number - before + 1
 
 
+async def reset(dut: Dut, case: str, cycles: int = 2) -> None:
+    """Reset it, and let it have a cycle for each bucket."""
+    await dut.reset(cycles=cycles)
+    await dut.cycles(CASES[case]["buckets"])
+
+
 @cocotb.test
 @cocotb.parametrize(case=list(CASES), go=list(STALLS))
 async def shows_each_of_the_key_once(top, case, go):
     dut = Dut(top, case)
-    await dut.reset()
+    await reset(dut, case)
     await Model(dut, **CASES[case], go=go).mix(150)
 
 
@@ -129,7 +135,7 @@ async def finds_a_key_again_after_any_pause(top, case):
     """A bucket's pointer, and that of a tuple, may come to point at others, a lap or many later."""
     dut, rows = Dut(top, case), CASES[case]["rows"]
     for pause in range(4 * rows + 2):
-        await dut.reset(cycles=1)
+        await reset(dut, case, cycles=1)
         model = Model(dut, **CASES[case])
         for _ in range(2):
             await model.store(1)
@@ -146,9 +152,9 @@ async def finds_a_key_again_after_any_pause(top, case):
 async def knows_nothing_of_what_was_before_a_reset(top, case):
     """Whatever it is doing; memories keep what is in them."""
     dut = Dut(top, case)
-    await dut.reset()
+    await reset(dut, case)
     for cut in range(40):
         model = Model(dut, **CASES[case], keys=list(range(9)))
         await model.mix(random.randrange(12))
         await model.leave_unfinished(1 + cut % 6)
-        await dut.reset(cycles=1)
+        await reset(dut, case, cycles=1)
