@@ -13,7 +13,7 @@ from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.files import InputError, check_writable
 from streamjoin.sim.model import Stalls
-from streamjoin.sim.simulate import Simulation, Simulator, check_widths
+from streamjoin.sim.simulate import Simulation, Simulator, check_numbering, check_widths
 from streamjoin.sim.tables import write_results
 
 
@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             check_writable(path)
     summary_option.check(arguments)
     arrivals = _arrivals(arguments, parameters)
+    check_numbering(parameters, len(arrivals))
     with note(f"building {design.name}"):
         simulator = Simulator.build(design, parameters, waves=arguments.waves)
     seed = arguments.seed or 0

@@ -22,10 +22,10 @@ _WIDEST = 62
 class PairGenerator(Part):
     """Offers ``pairs`` pairs of tuples, the first of R and the second of S, and then no more.
 
-    The n-th pair has the arrival numbers 2n and 2n + 1 as payloads, and as timestamps those numbers shifted down. Keys
-    come from one scrambled word for each stream and are small, lest no two are equal; one in eight has its highest bit
-    set besides, lest the upper bits of comparators go untested. All of it is a function of the seed and n, which
-    :meth:`arrivals` computes in software.
+    The n-th pair has the arrival numbers 2n and 2n + 1 in its payloads, with random bits above them, lest those never
+    move, and as timestamps the numbers shifted down. Keys come from one scrambled word for each stream and are small,
+    lest no two are equal; one in eight has its highest bit set besides, lest the upper bits of comparators go untested.
+    All of it is a function of the seed and n, which :meth:`arrivals` computes in software.
 
     A pair can be taken in every cycle. What is offered comes straight out of registers.
 
@@ -91,8 +91,8 @@ class PairGenerator(Part):
         }
         if self.pairing.span is not None:
             fields["time"] = number >> self._time_shift
-        payload_mask = (1 << min(layout["payload"].width, _WIDEST)) - 1
-        return {**fields, "payload": number & payload_mask}
+        payload = number | ((word | (word << WORD)) << ceil_log2(2 * self.pairs))
+        return {**fields, "payload": payload & ((1 << min(layout["payload"].width, _WIDEST)) - 1)}
 
     def _key(self, bits, width: int):
         """A key of ``key_bits`` bits of a random half word; the three above them decide on the highest bit."""

@@ -27,7 +27,8 @@ class Arrivals:
     Parameters
     ----------
     stream : index of the stream, from 0; for two streams R is 0 and S is 1
-    key : unsigned values of at most 63 bits, held as int64 so that every difference of two is exact
+    key : unsigned values of at most 63 bits, held as int64 so that every difference of two is exact; wider ones, for
+        the plain reference alone, as an array of Python's integers
     key2, time, payload : int64 like the key, or None where the tuples have no such field
     """
 
@@ -39,7 +40,8 @@ class Arrivals:
 
     def __post_init__(self):
         for name, values in self._columns():
-            column = np.asarray(values, dtype=np.uint8 if name == "stream" else np.int64)
+            wide = isinstance(values, np.ndarray) and values.dtype.hasobject
+            column = np.asarray(values, dtype=np.uint8 if name == "stream" else object if wide else np.int64)
             if column.shape != (len(self.stream),):
                 raise ValueError(f"{name} has shape {column.shape}: give it one value for each of {len(self)} tuples")
             object.__setattr__(self, name, column)

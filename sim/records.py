@@ -6,6 +6,7 @@ import numpy as np
 
 from streamjoin.hdl.parameters import JoinParameters
 from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim import numbering
 from streamjoin.sim.model import DesignError, Run
 
 
@@ -59,6 +60,7 @@ def expand(run: Run, arrivals: Arrivals, parameters: JoinParameters) -> Expansio
     waiting = [accepted[arrivals.stream[accepted] == stream] for stream in (0, 1)]
     chains = [_Chain(length, arrays.subwindow) for length in arrays.chains]
     mark = run.result["mark"].astype(bool)
+    probing = numbering.numbers(run.result["payload"], parameters.payload_width)
     ends = np.flatnonzero(mark)
     pairs, rows, expected = [], [], []
     begin = 0
@@ -73,7 +75,7 @@ def expand(run: Run, arrivals: Arrivals, parameters: JoinParameters) -> Expansio
             if len(matches) != run.result["count"][row]:
                 raise DesignError(f"result {row} is of places in region {region} where nothing is")
             pair = np.empty((len(matches), 2), np.int64)
-            pair[:, stream], pair[:, 1 - stream] = run.result["payload"][row], matches
+            pair[:, stream], pair[:, 1 - stream] = probing[row], matches
             pairs.append(pair)
             rows.append(np.full(len(matches), row))
         expected.append(_meetings(arrivals, parameters, stream, probes, chains[1 - stream].stored))

@@ -15,6 +15,7 @@ from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import Difference, compare
 from streamjoin.reference.join import count_overflows
 from streamjoin.reference.vectorised import window_join_array
+from streamjoin.sim import numbering
 from streamjoin.sim.latency import latency_statistics
 from streamjoin.sim.model import Contents, DesignError, Model, Run, Stalls
 from streamjoin.sim.promises import Promises, take_out
@@ -22,8 +23,8 @@ from streamjoin.sim.records import expand
 from streamjoin.sim.verilate import Library, build_library
 from streamjoin.sim.verilog import Verilog, generate
 
-# The reference computes in signed 64-bit integers, and a predicate may add two keys.
-_WIDEST = 62
+# The reference computes in signed 64-bit integers, and a predicate may add two keys; payloads are only compared.
+_WIDEST, _WIDEST_PAYLOAD = 62, 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,17 +60,14 @@ class Simulator:
     ) -> "Simulation":
         """Push the arrivals through the design, drain it, and compare with the reference unless told not to.
 
-        Tuples carry their arrival number as payload; that is how results are recognised. With ``reset_at`` the run is
-        cut off by a reset in that cycle, wherever it stands, and starts anew: only the second attempt counts.
-        ``contents`` is what memories start with; no result depends on it.
+        Tuples carry their arrival number as payload, scrambled (see :mod:`~streamjoin.sim.numbering`); that is how
+        results are recognised. With ``reset_at`` the run is cut off by a reset in that cycle, wherever it stands, and
+        starts anew: only the second attempt counts. ``contents`` is what memories start with; no result depends on it.
         """
         p = self.parameters
-        if len(arrivals) > 1 << p.payload_width:
-            raise ParameterError(
-                f"payload_width={p.payload_width} cannot number {len(arrivals)} tuples: raise it, or run fewer at once"
-            )
+        check_numbering(p, len(arrivals))
         fields = {name: getattr(arrivals, name) for name in p.pairing.arrival.members if name != "payload"}
-        fields["payload"] = np.arange(len(arrivals))
+        fields["payload"] = numbering.payloads(np.arange(len(arrivals)), p.payload_width)
         with Model(self.library, self.verilog.manifest, waves, contents=contents) as model:
             attempt = partial(
                 model.run,
@@ -88,8 +86,8 @@ class Simulator:
             difference = compare(expansion.expected, expansion.numbers) if check else None
             return dataclasses.replace(simulation, difference=difference)
         run, promises = take_out(run) if p.numbered else (run, None)
-        numbers = np.column_stack([run.result[f"payload_{stream.lower()}"] for stream in p.streams]).astype(np.int64)
-        simulation = Simulation(self, arrivals, run, numbers, None, promises)
+        found = [numbering.numbers(run.result[f"payload_{stream.lower()}"], p.payload_width) for stream in p.streams]
+        simulation = Simulation(self, arrivals, run, np.column_stack(found), None, promises)
         return simulation.checked() if check else simulation
 
 
@@ -97,9 +95,9 @@ class Simulator:
 class Simulation:
     """What a run gave.
 
-    ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part.
-    ``difference`` is how that differs from the reference, or ``None`` if nobody looked. ``promises`` are those of
-    designs that make any.
+    ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part. A payload
+    that no tuple had, which only a wrong design gives, has a number beyond all arrivals. ``difference`` is how that
+    differs from the reference, or ``None`` if nobody looked. ``promises`` are those of designs that make any.
     """
 
     simulator: Simulator
@@ -193,10 +191,19 @@ class Simulation:
 def check_widths(parameters: JoinParameters) -> None:
     """ParameterError where tuples are too wide to be simulated; Verilog can be had at any width."""
     for name, width in parameters.pairing.tuple.members.items():
-        if width > _WIDEST:
+        widest = _WIDEST_PAYLOAD if name == "payload" else _WIDEST
+        if width > widest:
             raise ParameterError(
-                f"a simulated tuple has fields of at most {_WIDEST} bits, and {name} has {width}: lower its width"
+                f"a simulated tuple has fields of at most {widest} bits, and {name} has {width}: lower its width"
             )
+
+
+def check_numbering(parameters: JoinParameters, tuples: int) -> None:
+    """ParameterError where payloads are too narrow to tell so many tuples apart."""
+    if tuples > 1 << parameters.payload_width:
+        raise ParameterError(
+            f"payload_width={parameters.payload_width} cannot number {tuples} tuples: raise it, or run fewer at once"
+        )
 
 
 def design_verilog(

@@ -16,6 +16,7 @@ from streamjoin.hdl.registry import Design
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import compare
 from streamjoin.reference.vectorised import window_join_array
+from streamjoin.sim import numbering
 from streamjoin.sim.model import DesignError, Model
 from streamjoin.sim.simulate import design_verilog
 from streamjoin.sim.verilate import Library, build_library
@@ -26,8 +27,6 @@ from streamjoin.synth.saif import read_saif
 
 # The instance of the design in the simulation's top, and the net that is no data.
 _INSTANCE, _CLOCK = "joined", "clk"
-# Any odd number makes a different payload of each arrival number; this one changes about half of the bits each time.
-_SCRAMBLE = 0x9E3779B1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,18 +85,18 @@ def switching_activity(
 
 def _record(flat: Verilog, library: Library, parameters: JoinParameters, arrivals: Arrivals):
     """One checked run: the changes of each net, and the cycles until the last tuple was taken."""
-    numbers = np.arange(len(arrivals), dtype=np.uint64)
-    space = 1 << parameters.payload_width
     fields = {name: getattr(arrivals, name) for name in parameters.pairing.arrival.members if name != "payload"}
-    fields["payload"] = numbers * np.uint64(_SCRAMBLE) % np.uint64(space)
+    fields["payload"] = numbering.payloads(np.arange(len(arrivals)), parameters.payload_width)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "activity.saif")
         with Model(library, flat.manifest, path) as model:
             run = model.run(fields, arrivals.stream, patience=parameters.patience)
         changes = read_saif(path, _INSTANCE)
-    back = np.uint64(pow(_SCRAMBLE, -1, space))
-    found = [run.result[f"payload_{stream.lower()}"].astype(np.uint64) for stream in parameters.streams]
-    found = np.column_stack([payload * back % np.uint64(space) for payload in found]).astype(np.int64)
+    found = [
+        numbering.numbers(run.result[f"payload_{stream.lower()}"], parameters.payload_width)
+        for stream in parameters.streams
+    ]
+    found = np.column_stack(found)
     expected = window_join_array(arrivals, parameters.predicate, Windows(parameters.windows, parameters.span))
     if not (difference := compare(expected, found)).exact:
         raise DesignError(f"the flat design gives another result than the reference: {difference.describe()}")

@@ -70,6 +70,7 @@ class Sweep:
             find_target(target)
         for point in self.grid.points:
             self.settings.seeds_of(point)
+            Simulate(point, self.settings.match_rates, self.settings.tuples).check_numbering()
         try:
             self.store.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

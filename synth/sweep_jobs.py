@@ -15,7 +15,7 @@ from streamjoin.hdl.parameters import ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.match_rate import Point as RatePoint
 from streamjoin.sim.model import DesignError
-from streamjoin.sim.simulate import Simulator, design_verilog
+from streamjoin.sim.simulate import Simulator, check_numbering, design_verilog
 from streamjoin.sim.toolchain import ToolError
 from streamjoin.sim.workload import Workload
 from streamjoin.synth import tools
@@ -66,6 +66,10 @@ class Simulate:
         if not rate or self.tuples * rate * window <= ENOUGH_RESULTS:
             return self.tuples
         return min(self.tuples, max(8 * window, int(ENOUGH_RESULTS / (rate * window))))
+
+    def check_numbering(self) -> None:
+        """ParameterError where payloads are too narrow for the longest of the runs."""
+        check_numbering(self.point.parameters, max(map(self._length, self.match_rates), default=0))
 
     def outcomes(self, parts: list[dict]) -> Iterator[tuple[dict, dict]]:
         """Each of these parts with its outcome, as soon as it is there."""

@@ -2,15 +2,18 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
+import numpy as np
 from hypothesis import strategies as st
 
 from streamjoin.hdl.parameters import JoinParameters
 from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim.benches import spread
 from streamjoin.sim.model import Contents, Stalls
 from streamjoin.sim.simulate import Simulation, Simulator
-from tests.strategies import KEYS, arrivals
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,6 +34,17 @@ class Case:
             reset_at=self.reset_at,
             contents=self.contents,
         )
+
+    def shrunk(self, fails: Callable[["Case"], bool]) -> "Case":
+        """The same with as few tuples as can be found by leaving some out, and still failing."""
+        case, length = self, len(self.arrivals) // 2
+        while length:
+            for first in reversed(range(0, len(case.arrivals), length)):
+                rows = np.delete(np.arange(len(case.arrivals)), slice(first, first + length))
+                smaller = dataclasses.replace(case, arrivals=case.arrivals[rows])
+                case = smaller if fails(smaller) else case
+            length //= 2
+        return case
 
     def dump(self, path: Path, design: str, parameters: dict) -> None:
         """Write the case down; :func:`load` reads it back."""
@@ -64,33 +78,47 @@ def load(path: Path) -> tuple[str, dict, Case]:
     )
 
 
-STALLS = st.one_of(
-    st.just(Stalls()),
-    st.builds(
-        Stalls,
-        probability=st.sampled_from((0.1, 0.5, 0.9)),
-        burst=st.sampled_from((1.0, 10.0, 1000.0)),
-        seed=st.integers(0, 2**16),
-    ),
-    st.lists(st.booleans(), min_size=1, max_size=6)
-    .filter(lambda pattern: not all(pattern))
-    .map(lambda pattern: Stalls(pattern=tuple(pattern))),
-)
-
-CONTENTS = st.sampled_from(("zeros", "ones")) | st.integers(0, 2**30)
-
-
 def cases(parameters: JoinParameters, max_size: int = 80) -> st.SearchStrategy[Case]:
-    """Cases that fit these parameters; keys are few, so that most cases have matches, or all the same."""
-    limit = 1 << parameters.key_width
-    keys = tuple(key for key in (*KEYS, limit - 1, limit - 2) if key < limit)
-    tuples = st.sampled_from((keys, keys[:1], keys[-1:], keys[:3])).flatmap(
-        lambda some: arrivals(
-            len(parameters.streams),
-            max_size=max_size,
-            keys=some,
-            two_keys="key2" in parameters.predicate.fields,
-            timed=parameters.span is not None,
-        )
+    """Cases that fit these parameters, half of them as long as they may be.
+
+    Each is drawn as a whole from a number: drawn tuple by tuple, two of three would be copies of others with a change
+    or two. They shrink to their first tuples; :meth:`Case.shrunk` leaves out others as well.
+    """
+
+    def cut(size: int, seed: int) -> Case:
+        case = random_case(Random(seed), parameters, max_size)
+        return dataclasses.replace(case, arrivals=case.arrivals[:size])
+
+    return st.builds(cut, st.sampled_from([*range(max_size), *[max_size] * max_size]), st.integers(0, 2**32 - 1))
+
+
+def random_case(random: Random, parameters: JoinParameters, size: int) -> Case:
+    """A case of so many tuples."""
+    tuples = random_arrivals(random, parameters, size)
+    reset_at = random.choice((None, random.randrange(200)))
+    contents = random.choice(("zeros", "ones", random.getrandbits(30)))
+    return Case(tuples, random_stalls(random), random_stalls(random), reset_at, contents)
+
+
+def random_arrivals(random: Random, parameters: JoinParameters, size: int) -> Arrivals:
+    """Tuples in bursts, or one by one, of all streams or of some more than others; keys and times are spread."""
+    lengths = random.choice(((1,), (1, 1, 1, 2, 5, 16)))
+    shares = [random.choice((1, 1, 1, 5)) for _ in parameters.streams]
+    stream: list[int] = []
+    while len(stream) < size:
+        stream += random.choices(range(len(shares)), shares) * random.choice(lengths)
+    keys = spread.keys(random, parameters.key_width, parameters.predicate)
+    steps = random.choices(random.choice(((0, 0, 1, 1, 2, 9), (0, 0, 0, 1))), k=size)
+    return Arrivals(
+        stream=stream[:size],
+        key=random.choices(keys, k=size),
+        key2=random.choices(keys, k=size) if "key2" in parameters.predicate.fields else None,
+        time=spread.times(random, steps, parameters.time_width) if parameters.span is not None else None,
     )
-    return st.builds(Case, tuples, STALLS, STALLS, st.none() | st.integers(0, 200), CONTENTS)
+
+
+def random_stalls(random: Random) -> Stalls:
+    """None, random ones in bursts of any length, or a pattern."""
+    pattern = [random.random() < 0.5 for _ in range(random.randint(0, 5))]
+    at_random = Stalls(random.choice((0.1, 0.5, 0.9)), random.choice((1.0, 10.0, 1000.0)), seed=random.getrandbits(16))
+    return random.choice((Stalls(), at_random, Stalls(pattern=(*pattern, False))))

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from streamjoin.hdl.registry import DESIGNS, find
 from streamjoin.sim.simulate import Simulator
-from tests.cases import cases, load
+from tests.cases import Case, cases, load
 from tests.strategies import SPECS, SPECS2
 
 FAILURES = Path("soak-failures")
@@ -31,9 +31,9 @@ DRAWS: dict[str, Callable[[random.Random], int | None]] = {
     "window_r": lambda rng: rng.choice((1, 2, rng.randint(1, 40))),
     "window_s": lambda rng: rng.choice((1, 2, rng.randint(1, 40))),
     "span": lambda rng: rng.choice((None, None, rng.randint(1, 30))),
-    "key_width": lambda rng: rng.choice((32, 32, 5, 40)),
-    "payload_width": lambda rng: rng.choice((32, 12)),
-    "time_width": lambda rng: rng.choice((32, 14)),
+    "key_width": lambda rng: rng.choice((32, 32, 5, 40, 62)),
+    "payload_width": lambda rng: rng.choice((32, 12, 64)),
+    "time_width": lambda rng: rng.choice((32, 14, 62)),
     "cores": lambda rng: rng.choice((1, 2, 3, rng.randint(1, 12))),
     "lanes": lambda rng: rng.choice((1, 1, rng.randint(2, 6))),
     "core_queue": lambda rng: rng.randint(1, 4),
@@ -146,10 +146,17 @@ def soak_round(number: int, designs: list[str], examples: int) -> Path | None:
         if failing is None:
             raise
         path = FAILURES / f"{design}-{number}.json"
-        failing.dump(path, design, parameters.as_dict())
+        failing.shrunk(lambda case: _fails(case, simulator)).dump(path, design, parameters.as_dict())
         print(f"\nround {number}, {design}: {error}\n  written to {path}", file=sys.stderr)
         return path
     return None
+
+
+def _fails(case: Case, simulator: Simulator) -> bool:
+    try:
+        return not case.run(simulator).exact
+    except Exception:
+        return True
 
 
 def replay(path: Path) -> int:

@@ -5,6 +5,7 @@ import random
 import cocotb
 
 from streamjoin.sim.benches.dut import CASES, Dut
+from streamjoin.sim.benches.pairs import PAYLOADS
 from streamjoin.sim.benches.streams import STALLS, Source
 
 
@@ -102,7 +103,7 @@ class Gate:
 
 
 def _tuples(count: int) -> list[dict[str, int]]:
-    return [{"key": random.getrandbits(8), "payload": number} for number in range(count)]
+    return [{"key": random.getrandbits(8), "payload": payload} for payload in PAYLOADS[:count]]
 
 
 def _longest_step(settings: dict) -> int:

@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import cocotb
 
 from streamjoin.reference.predicates import parse_predicate
+from streamjoin.sim.benches import spread
 from streamjoin.sim.benches.dut import CASES, Dut
-from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
+from streamjoin.sim.benches.pairs import PAYLOADS, Tuple, assert_same, joined
 from streamjoin.sim.benches.streams import STALLS, Sink
+
+_KEY_WIDTH = 8
 
 
 class Segment:
@@ -79,11 +82,12 @@ class Commander:
                 assert self._dut.slot(f"o_{side}") == oldest, f"the {side} tuple that leaves is not the oldest"
 
 
-def _commands(count: int, keys: int) -> list[dict]:
+def _commands(case: str, count: int) -> list[dict]:
     """Any mixture of R, S and both; one slot in six is empty."""
+    keys = spread.keys(random, _KEY_WIDTH, parse_predicate(CASES[case]["predicate"]))
 
     def slot(number: int) -> Tuple | None:
-        return {"key": random.randrange(keys), "payload": number} if random.random() < 5 / 6 else None
+        return {"key": random.choice(keys), "payload": PAYLOADS[number]} if random.random() < 5 / 6 else None
 
     sides = random.choices(("r", "s", "rs"), (1, 1, 2), k=count)
     return [{side: slot(2 * number + (side == "s")) for side in both} for number, both in enumerate(sides)]
@@ -92,7 +96,7 @@ def _commands(count: int, keys: int) -> list[dict]:
 def _matching_commands(case: str, count: int) -> list[dict]:
     """R and S together in every command, and every pair matches."""
     r, s = {"equi": (7, 7), "band:1": (7, 8), "lt": (7, 8)}[CASES[case]["predicate"]]
-    return [{"r": {"key": r, "payload": n}, "s": {"key": s, "payload": n}} for n in range(count)]
+    return [{"r": {"key": r, "payload": payload}, "s": {"key": s, "payload": payload}} for payload in PAYLOADS[:count]]
 
 
 async def _run(dut: Dut, case: dict, commands: list[dict], pauses: str, sink: str) -> Commander:
@@ -118,7 +122,7 @@ async def _finish(dut: Dut, commander: Commander, out: Sink) -> None:
 async def finds_every_pair_once(top, case, pauses, sink):
     dut = Dut(top, case)
     await dut.reset()
-    await _run(dut, CASES[case], _commands(70, keys=12), pauses, sink)
+    await _run(dut, CASES[case], _commands(case, 70), pauses, sink)
 
 
 @cocotb.test
@@ -152,7 +156,7 @@ async def is_empty_after_a_reset(top, case):
     dut = Dut(top, case)
     for cycles in (7, 20, 61):
         await dut.reset()
-        Commander(dut, CASES[case], _commands(100, keys=2), "none")
+        Commander(dut, CASES[case], _commands(case, 100), "none")
         await dut.cycles(cycles)
     await dut.reset(cycles=1)
-    await _run(dut, CASES[case], _commands(40, keys=2), "random", "random")
+    await _run(dut, CASES[case], _commands(case, 40), "random", "random")

@@ -5,9 +5,12 @@ from collections import deque
 
 import cocotb
 
+from streamjoin.sim.benches import spread
 from streamjoin.sim.benches.dut import CASES, Dut
-from streamjoin.sim.benches.pairs import Tuple
+from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS, Source
+
+_TIME_WIDTH = 32
 
 
 class Model:
@@ -99,12 +102,11 @@ class Model:
 
 
 def _tuples(case: str, count: int) -> list[Tuple]:
-    times = sorted(random.choices(range(2 * count), k=count))
-    timed = CASES[case]["span"] is not None
-    return [
-        {"key": random.getrandbits(8), "payload": n, **({"time": time} if timed else {})}
-        for n, time in enumerate(times)
-    ]
+    tuples = [{"key": random.getrandbits(8), "payload": payload} for payload in PAYLOADS[:count]]
+    if CASES[case]["span"] is None:
+        return tuples
+    times = spread.times(random, random.choices((0, 1, 1, 2, 3, 5), k=count), _TIME_WIDTH)
+    return [{**tuple_, "time": time} for tuple_, time in zip(tuples, times, strict=True)]
 
 
 @cocotb.test

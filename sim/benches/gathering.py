@@ -2,19 +2,24 @@
 
 from streamjoin.sim.benches.dut import Dut
 from streamjoin.sim.benches.streams import Sink, Source
+from streamjoin.sim.numbering import numbers, payloads
 
-_NUMBER_BITS = 12
+_ITEM_BITS, _NUMBER_BITS = 16, 12
 
 
 class Gathering:
-    """Sources at ``i__0``, ``i__1``, …, a sink at ``o``; an item is tagged with the input it came from.
+    """Sources at ``i__0``, ``i__1``, …, a sink at ``o``; an item tells, scrambled, which input it came from.
 
     In every cycle ``busy`` must tell whether something is inside.
     """
 
     def __init__(self, dut: Dut, counts: list[int], source: str = "none", sink: str = "none"):
         self._dut = dut
-        self._sent = [[leaf << _NUMBER_BITS | number for number in range(count)] for leaf, count in enumerate(counts)]
+        firsts = [leaf << _NUMBER_BITS for leaf in range(len(counts))]
+        self._sent = [
+            payloads(range(first, first + count), _ITEM_BITS).tolist()
+            for first, count in zip(firsts, counts, strict=True)
+        ]
         # Before the others: it must see what was inside at the beginning of the cycle.
         dut.attach(self)
         self.sources = [Source(dut, f"i__{leaf}", items, source) for leaf, items in enumerate(self._sent)]
@@ -23,7 +28,7 @@ class Gathering:
     @property
     def origins(self) -> list[int]:
         """The input that each item came from, in the order in which they left."""
-        return [item >> _NUMBER_BITS for item in self.out.items]
+        return (numbers(self.out.items, _ITEM_BITS) >> _NUMBER_BITS).tolist()
 
     def drive(self) -> None:
         pass

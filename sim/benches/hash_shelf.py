@@ -7,10 +7,8 @@ import cocotb
 
 from streamjoin.hdl.ring import Ring
 from streamjoin.sim.benches.dut import CASES, Dut
-from streamjoin.sim.benches.pairs import Tuple
+from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS
-
-_PAYLOADS = 1 << 12
 
 
 class Model:
@@ -48,7 +46,7 @@ class Model:
         """Store a tuple; if all places are taken, the oldest goes."""
         if len(self._tuples) - self._oldest == self._rows:
             self._oldest += 1
-        tuple_ = {"key": key, "payload": len(self._tuples) % _PAYLOADS}
+        tuple_ = {"key": key, "payload": PAYLOADS[len(self._tuples)]}
         free = self._dut.decode("free", self._dut["free"])
         assert free == self._place(len(self._tuples)), "a wrong place is free"
         self._tuples.append(tuple_)
@@ -60,7 +58,7 @@ class Model:
         first, end = self._oldest, len(self._tuples)
         if random.random() < 0.5:
             first, end = sorted(random.choices(range(first, end + 1), k=2))
-        probe = {"key": key, "payload": random.randrange(_PAYLOADS)}
+        probe = {"key": key, "payload": random.choice(PAYLOADS)}
         self._dut["first"], self._dut["end"] = self._place(first), self._place(end)
         self._shown.clear()
         holds = random.choice((0, 0, 9))

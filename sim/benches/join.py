@@ -1,7 +1,7 @@
 """Bench of a whole design: exactly the reference's result, each combination once, whatever stalls.
 
-The payload of a tuple is its arrival number (as much of it as fits), so that a result tells which tuples it is of.
-Where there are punctuations, their promises are checked as well.
+The payload of a tuple is its arrival number (as much of it as fits), scrambled, so that a result tells which tuples it
+is of. Keys and times come from all over their widths. Where there are punctuations, their promises are checked as well.
 """
 
 import random
@@ -12,11 +12,13 @@ import cocotb
 import numpy as np
 
 from streamjoin.hdl.registry import find
-from streamjoin.reference.arrivals import Arrivals, Row, Windows
+from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.join import count_overflows, window_join
+from streamjoin.sim.benches import spread
 from streamjoin.sim.benches.dut import SETTINGS, Dut
 from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
 from streamjoin.sim.benches.streams import STALLS, Sink
+from streamjoin.sim.numbering import payloads
 from streamjoin.sim.promises import Promises
 
 PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
@@ -28,16 +30,21 @@ SIDES = PARAMETERS.pairing.sides
 
 
 def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
-    """Arrivals with keys drawn from ``keys``; some windows' worth of time passes, unevenly."""
+    """Arrivals with keys drawn from ``keys``; some windows' worth of time passes, unevenly, anywhere."""
     count = len(streams)
     time = None
     if PARAMETERS.span is not None:
         # On average a window of time is as long as half a window's room, so some overflow and some do not.
         step = PARAMETERS.span / max(PARAMETERS.windows)
         steps = [int(random.choice((0, 0, 1, 2, 5)) * step * random.random() + 0.5) for _ in range(count)]
-        time = np.minimum(np.cumsum(steps, dtype=np.int64), (1 << PARAMETERS.time_width) - 1)
-    key2 = random.choices(keys, k=count) if "key2" in PARAMETERS.predicate.fields else None
-    return Arrivals(stream=streams, key=random.choices(keys, k=count), key2=key2, time=time)
+        time = _column(spread.times(random, steps, PARAMETERS.time_width), PARAMETERS.time_width)
+    key, key2 = (_column(random.choices(keys, k=count), PARAMETERS.key_width) for _ in range(2))
+    return Arrivals(stream=streams, key=key, key2=key2 if "key2" in PARAMETERS.predicate.fields else None, time=time)
+
+
+def _column(values: Sequence[int], width: int) -> np.ndarray:
+    """As arrivals hold them; what is too wide for machine words stays Python's."""
+    return np.array(values, np.int64 if width < 64 else object)
 
 
 def random_streams(count: int) -> list[int]:
@@ -45,14 +52,19 @@ def random_streams(count: int) -> list[int]:
 
 
 def some_keys() -> list[int]:
-    """Few enough that many pairs match, and as far from each other as the predicate's ranges are."""
-    distances = {abs(bound) for pair in PARAMETERS.predicate.key_ranges or () for bound in pair if bound is not None}
-    return sorted({key + distance for key in range(8) for distance in (0, *distances) if key + distance <= GREATEST})
+    """Few enough that many pairs match: near each other, or the same but for a bit."""
+    return spread.keys(random, PARAMETERS.key_width, PARAMETERS.predicate)
 
 
 def keys_of_a_row(*, matching: bool) -> tuple[int, ...] | None:
-    """A key for each stream so that each matches the next, or does not, if there are any such among some keys."""
-    tuples = [SimpleNamespace(key=key, key2=key) for key in some_keys()]
+    """A key for each stream so that each matches the next, or does not, if there are any such among keys in a row and
+    their neighbours."""
+    keys = {
+        near
+        for key in range(GREATEST // 3, GREATEST // 3 + len(SIDES))
+        for near in spread.neighbours(key, PARAMETERS.key_width, PARAMETERS.predicate)
+    }
+    tuples = [SimpleNamespace(key=key, key2=key) for key in sorted(keys)]
     rows = {t.key: (t,) for t in tuples}  # by the key that they begin with: one is as good as another
     for _ in SIDES[1:]:
         longer = (
@@ -64,6 +76,7 @@ def keys_of_a_row(*, matching: bool) -> tuple[int, ...] | None:
 
 def plain_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
     """Arrivals with these keys, all at the same time."""
+    keys = _column(keys, PARAMETERS.key_width)
     return Arrivals(
         stream=streams,
         key=keys,
@@ -90,7 +103,7 @@ class Feeder:
 
     def __init__(self, dut: Dut, arrivals: Arrivals, stalls: str):
         self._dut = dut
-        self._tuples = [_tuple(row, number) for number, row in enumerate(arrivals.rows())]
+        self._tuples = _tuples(arrivals, range(len(arrivals)))
         self._sides = [SIDES[stream] for stream in arrivals.stream]
         self._willing = STALLS[stalls]()
         self._offered: list[int] = []
@@ -128,9 +141,12 @@ class Feeder:
         self._offered = self._offered[len(ready) :]
 
 
-def _tuple(row: Row, number: int) -> Tuple:
-    fields = {"key": row.key, "key2": row.key2, "time": row.time, "payload": number % (1 << PARAMETERS.payload_width)}
-    return {name: value for name, value in fields.items() if value is not None}
+def _tuples(arrivals: Arrivals, numbers: Sequence[int]) -> list[Tuple]:
+    """The tuples with these arrival numbers, as the design sees them."""
+    width = PARAMETERS.payload_width
+    rows = zip(arrivals.rows(), payloads(numbers, width).tolist(), strict=True)
+    fields = [row._replace(payload=payload)._asdict() for row, payload in rows]
+    return [{name: tuple_[name] for name in PARAMETERS.pairing.arrival.members} for tuple_ in fields]
 
 
 class Run:
@@ -168,7 +184,7 @@ class Run:
         assert len(self.out.items) == came, "a result came after all had been drained"
 
     def _expected(self, kept: Arrivals) -> list[Tuple]:
-        tuples = [_tuple(row, number) for row, number in zip(kept.rows(), self.feeder.kept, strict=True)]
+        tuples = _tuples(kept, self.feeder.kept)
         if PARAMETERS.numbered:
             tuples = [{**tuple_, "order": order} for order, tuple_ in enumerate(tuples)]
         return [

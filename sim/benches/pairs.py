@@ -1,11 +1,15 @@
-"""What the result of some tuples looks like."""
+"""What tuples are told apart by, and what the result of some looks like."""
 
 from collections import Counter
 from collections.abc import Iterable
 
 from streamjoin.sim.benches.dut import Dut
+from streamjoin.sim.numbering import payloads
 
 Tuple = dict[str, int]
+
+#: All payloads of the components' tuples, which have 12 bits: in an order in which every bit moves.
+PAYLOADS: list[int] = payloads(range(1 << 12), 12).tolist()
 
 
 def joined(dut: Dut, tuples: dict[str, Tuple]) -> Tuple:

@@ -10,6 +10,7 @@ import random
 import cocotb
 
 from streamjoin.sim.benches.dut import CASES, Dut
+from streamjoin.sim.benches.pairs import PAYLOADS
 from streamjoin.sim.benches.streams import STALLS, Item, Sink, Source
 
 #: Where the items of a leaf have its number, a punctuation has this.
@@ -56,8 +57,8 @@ class Punctuated:
 def _items(leaf: int, counts: list[int]) -> list[Item]:
     items = []
     for order, count in enumerate(counts):
-        items += [{"number": len(items) + n, "leaf": leaf, "mark": 0} for n in range(count)]
-        items.append({"number": order, "leaf": _NO_LEAF, "mark": 1})
+        items += [{"number": PAYLOADS[len(items) + n], "leaf": leaf, "mark": 0} for n in range(count)]
+        items.append({"number": PAYLOADS[order], "leaf": _NO_LEAF, "mark": 1})
     return items
 
 

@@ -8,7 +8,7 @@ import cocotb
 
 from streamjoin.hdl.ring import Ring
 from streamjoin.sim.benches.dut import CASES, Dut
-from streamjoin.sim.benches.pairs import Tuple
+from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS
 
 
@@ -59,7 +59,7 @@ class Model:
         self._step = bool(self._walk) and go and self._fetched[-1] is None
         self._begins = self._stores = self._wants = None
         self._dut["go"], self._dut["hold"] = go, self._hold
-        self._dut["tuple"] = tuple_ = {"key": random.getrandbits(8), "payload": len(self._tuples) % (1 << 12)}
+        self._dut["tuple"] = tuple_ = {"key": random.getrandbits(8), "payload": PAYLOADS[len(self._tuples)]}
         if self._ready:
             action = random.choice(("begin", "store", "store", "rest"))
             if action == "begin":

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 
 from streamjoin.sim.benches.dut import Dut
+from streamjoin.sim.numbering import payloads
 
 Item = int | dict[str, int]
 
@@ -128,6 +129,6 @@ class Sink:
 
 
 def random_items(count: int, width: int = 16) -> list[int]:
-    """Items that differ from their neighbours, so that none can be lost, doubled or swapped unseen."""
+    """Items that are all different, so that none can be lost, doubled or swapped unseen; every bit of them moves."""
     start = random.getrandbits(width)
-    return [(start + 7 * n) % (1 << width) for n in range(count)]
+    return payloads(range(start, start + count), width).tolist()

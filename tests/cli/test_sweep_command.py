@@ -82,6 +82,10 @@ def test_a_wrong_result_is_status_1(sweep, tmp_path):
     ("sentence", "words"),
     [
         ("there is no design 'bubble'", ("bubble", "-o", "out")),
+        (
+            "payload_width=8 cannot number 500 tuples",
+            ("handshake", "-p", "payload_width=32,8", "--tuples", "500", "-o", "out"),
+        ),
         ("there is no parameter coers", ("handshake", "-p", "coers=2", "-o", "out")),
         ("no combination of these parameters makes a handshake", ("handshake", "-p", "cores=99", "-o", "out")),
         ("there is no target 'abacus'", ("handshake", "--target", "abacus", "-o", "out")),

@@ -208,6 +208,8 @@ def test_generated_tuples_are_those_of_the_software(predicate, widths):
     fields = list(pairing.tuple.members)
     expected = [[getattr(arrivals, field)[n] for field in fields] for n in range(80)]
     assert len({tuple(tuple_) for tuple_ in expected}) > 8
+    for bit in range(min(widths[1], 62)):
+        assert {int(payload) >> bit & 1 for payload in arrivals.payload} == {0, 1}, f"bit {bit} never moves"
 
     seen = []
 

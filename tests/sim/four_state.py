@@ -39,6 +39,7 @@ class FourStateModel:
         ports = {port["name"]: port for port in manifest["ports"]}
         self._inputs = [ports[f"{stream['port']}__payload"] for stream in manifest["inputs"]]
         self._result = ports["o_result__payload"]
+        self._before = 0
 
     def __enter__(self) -> Self:
         return self
@@ -54,9 +55,14 @@ class FourStateModel:
         input_stalls: Stalls | None,
         output_stalls: Stalls | None,
         patience: int,
+        max_cycles: int | None = None,
         **others: None,
-    ) -> Run:
-        """As there; of stalls only the probability and the seed count, and nothing else can be asked for."""
+    ) -> Run | None:
+        """As there; of stalls only the probability and the seed count. With ``max_cycles`` it is noted how long the
+        next run goes on before it is reset and begins anew; nothing else can be asked for."""
+        if max_cycles is not None:
+            self._before = max_cycles
+            return None
         assert len(stream) <= MOST
         assert not any(others.values()), f"not in four states: {others}"
         stalls_in, stalls_out = input_stalls or Stalls(), output_stalls or Stalls()
@@ -65,6 +71,7 @@ class FourStateModel:
         output = subprocess.run(
             [
                 *("vvp", "-n", self._program, f"+arrivals={arrivals}", f"+count={len(stream)}"),
+                f"+before={self._before}",
                 f"+patience={min(patience, 10**9)}",
                 f"+input_stalls={round(100 * stalls_in.probability)}",
                 f"+output_stalls={round(100 * stalls_out.probability)}",
@@ -94,7 +101,11 @@ class FourStateModel:
             kind, *words = line.split()
             if kind == "unknown":
                 raise UnknownError(f"{words[0]} is unknown in cycle {words[1]}")
-            if kind == "taken":
+            if kind == "restart":
+                accepted[:] = -1
+                results.clear()
+                cycles.clear()
+            elif kind == "taken":
                 number, cycle, thrown_away = map(int, words)
                 accepted[number], discarded[number] = cycle, thrown_away
             elif kind == "result":
@@ -173,8 +184,8 @@ module bench;
 
   reg [{widest + 7}:0] arrivals [0:{MOST - 1}];
   reg [8191:0] file;
-  integer count, patience, input_stalls, output_stalls, seed;
-  integer presented = 0, accepted = 0, cycle = 0, idle = 0, k;
+  integer count, before, patience, input_stalls, output_stalls, seed;
+  integer presented, accepted, cycle, idle, k;
   reg [{len(inputs) - 1}:0] stalled, ready, taken;
   reg going, moved, unknown;
 
@@ -189,6 +200,17 @@ module bench;
     end
   endtask
 
+  task reset;
+    begin
+      {" ".join(f"{port}__valid = 0;" for port in inputs)}
+      {{drain, o_result__ready}} = 0;
+      {{presented, accepted, cycle, idle}} = 0;
+      rst = 1;
+      repeat (4) tick;
+      rst = 0;
+    end
+  endtask
+
   task finish(input [8*16-1:0] status);
     begin
       $display("%0s %0d %0d %0d", status, cycle, dropped, overflows);
@@ -199,15 +221,19 @@ module bench;
   initial begin
     k = $value$plusargs("arrivals=%s", file);
     k = $value$plusargs("count=%d", count);
+    k = $value$plusargs("before=%d", before);
     k = $value$plusargs("patience=%d", patience);
     k = $value$plusargs("input_stalls=%d", input_stalls);
     k = $value$plusargs("output_stalls=%d", output_stalls);
     k = $value$plusargs("seed=%d", seed);
     if (count > 0) $readmemh(file, arrivals, 0, count - 1);
-    rst = 1;
-    repeat (4) tick;
-    rst = 0;
+    reset;
     forever begin
+      if (before > 0 && cycle == before) begin
+        $display("restart");
+        before = 0;
+        reset;
+      end
       // Present what is due: those presented together have rising port numbers.
       for (k = 0; k < {len(inputs)}; k = k + 1) stalled[k] = $unsigned($random(seed)) % 100 < input_stalls;
       going = 1;

@@ -13,7 +13,6 @@ from streamjoin.sim.simulate import Simulator, design_verilog
 from streamjoin.sim.verilate import build_library
 from streamjoin.sim.verilog import generate
 from tests.sim import four_state
-from tests.sim.start_values import without_start_values
 from tests.sim.toy import Toy
 
 #: In the place of the toy join: tells the words of a memory that nobody has ever written, after the drain began.
@@ -84,8 +83,7 @@ def seldom_met(parameters, seed: int, count: int = 300) -> Arrivals:
 @pytest.mark.parametrize(("design", "words"), HASHED)
 def test_an_index_that_starts_with_anything(design, words):
     parameters = parse(design, words)
-    verilog = without_start_values(design_verilog(find(design), parameters))
-    simulator = Simulator(find(design), parameters, verilog, build_library(verilog), 0.0)
+    simulator = Simulator.build(find(design), parameters)
     for seed, contents in enumerate(("zeros", "ones", *range(40))):
         outcome = simulator.run(seldom_met(parameters, seed), contents=contents)
         assert outcome.exact, f"{contents}: {outcome.difference.describe()}"
@@ -115,7 +113,7 @@ def test_clearing_for_long_is_not_being_stuck():
 )
 def test_nothing_unknown_comes_out_of_unknown_memories(design, words, tmp_path):
     parameters = parse(design, words)
-    verilog = without_start_values(design_verilog(find(design), parameters))
+    verilog = design_verilog(find(design), parameters)
     program = four_state.compile_design(verilog, tmp_path)
     simulator = Simulator(find(design), parameters, verilog, program, 0.0)
     for seed in range(2):

@@ -1,7 +1,6 @@
 """The same Verilog in other people's simulators: four states, events, and the rules of either language."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -14,19 +13,21 @@ from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.benches import ENVIRONMENT
 from streamjoin.sim.model import Stalls
 from streamjoin.sim.simulate import Simulator, design_verilog
-from tests.sim.event_model import RULES, EventModel
+from tests.sim import four_state
 from tests.sim.small_designs import DESIGNS, SMALL
 
-pytestmark = pytest.mark.skipif(not shutil.which("iverilog"), reason="Icarus Verilog is not installed")
+pytestmark = pytest.mark.skipif(not four_state.AVAILABLE, reason="no iverilog here: apt-get install iverilog")
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", ["2005", "2012"])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_exact_by_the_rules_of_either_language(name, rules, monkeypatch):
+def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
     design, given = DESIGNS[name]
     parameters = find(design).parameters.parse(SMALL | given)
     verilog = design_verilog(find(design), parameters)
-    monkeypatch.setattr("streamjoin.sim.simulate.Model", lambda *_, **__: EventModel(verilog, rules))
+    simulator = Simulator(
+        find(design), parameters, verilog, four_state.compile_design(verilog, tmp_path, rules), build_seconds=0.0
+    )
     rng = np.random.default_rng(len(name))
     arrivals = Arrivals(
         stream=rng.integers(len(parameters.streams), size=80),
@@ -34,12 +35,8 @@ def test_exact_by_the_rules_of_either_language(name, rules, monkeypatch):
         key2=rng.integers(3, size=80),
         time=np.cumsum(rng.integers(3, size=80)),
     )
-    simulation = Simulator(find(design), parameters, verilog, None, 0.0).run(
-        arrivals,
-        input_stalls=Stalls(0.3, seed=1),
-        output_stalls=Stalls(0.4, seed=2),
-        reset_at=60,
-    )
+    stalls = {"input_stalls": Stalls(0.3, seed=1), "output_stalls": Stalls(0.4, seed=2)}
+    simulation = four_state.run(simulator, arrivals, reset_at=60, **stalls)
     assert simulation.exact, simulation.difference.describe()
     assert len(simulation.numbers)
 

@@ -1,0 +1,62 @@
+"""The random cases leave no bit of a tuple alone, and yet have results; a failing one can be made small."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from streamjoin.hdl.registry import find
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.vectorised import window_join_array
+from streamjoin.sim.model import Stalls
+from streamjoin.sim.numbering import payloads
+from tests.cases import Case, cases
+from tests.sim.test_exact import EXAMPLES
+
+SETS = [
+    ("nested-loop", {"window": 6, "span": 9}),
+    ("llhj", {"cores": 2, "window": 12, "span": 12, "predicate": "le", "key_width": 40, "time_width": 62}),
+    ("handshake", {"cores": 3, "window": 12, "predicate": "bands:-4..-2,1..1", "payload_width": 64}),
+    (
+        "bisort",
+        {"window": 8, "predicate": "band2:1,2", "key_width": 5, "payload_width": 12, "time_width": 14, "span": 9},
+    ),
+    ("stashed", {"window": 5, "span": 9}),
+]
+
+
+@pytest.mark.parametrize(
+    ("design", "given_parameters"), SETS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_bit_takes_both_values_and_one_alone_tells_two_keys_apart(design, given_parameters):
+    p = find(design).parameters.parse(given_parameters)
+    ones, zeros, alone, with_results = {}, {}, set(), 0
+
+    @settings(max_examples=EXAMPLES)
+    @given(cases(p))
+    def look(case):
+        nonlocal with_results
+        tuples = case.arrivals
+        columns = {name: getattr(tuples, name) for name in p.pairing.arrival.members if name != "payload"}
+        columns["payload"] = payloads(np.arange(len(tuples)), p.payload_width)
+        for name, column in columns.items():
+            bits = column.astype(np.uint64)
+            ones[name] = ones.get(name, 0) | int(np.bitwise_or.reduce(bits))
+            zeros[name] = zeros.get(name, 0) | int(np.bitwise_or.reduce(~bits))
+        r, s = (np.unique(tuples.key[tuples.stream == stream]) for stream in (0, 1))
+        alone.update(np.unique(r[:, None] ^ s).tolist())
+        with_results += len(window_join_array(tuples, p.predicate, Windows(p.windows, p.span))) > 0
+
+    look()
+    for name, width in p.pairing.arrival.members.items():
+        moving = ones[name] & zeros[name] & (1 << width) - 1
+        assert moving == (1 << width) - 1, f"bits of {name} never move: {(1 << width) - 1 & ~moving:b}"
+    assert alone >= {1 << bit for bit in range(p.key_width)}
+    assert with_results > EXAMPLES / 3
+
+
+def test_a_failing_case_shrinks_to_the_tuples_that_make_it_fail():
+    tuples = Arrivals(stream=[0, 1] * 30, key=np.arange(60))
+    case = Case(tuples, Stalls(), Stalls(), reset_at=7)
+    smaller = case.shrunk(lambda case: {12, 13, 47} <= set(case.arrivals.key.tolist()))
+    assert smaller.arrivals.key.tolist() == [12, 13, 47]
+    assert smaller.reset_at == 7
