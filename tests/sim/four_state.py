@@ -71,7 +71,7 @@ class FourStateModel:
         output = subprocess.run(
             [
                 *("vvp", "-n", self._program, f"+arrivals={arrivals}", f"+count={len(stream)}"),
-                f"+before={self._before}",
+                f"+warm_up={self._before}",
                 f"+patience={min(patience, 10**9)}",
                 f"+input_stalls={round(100 * stalls_in.probability)}",
                 f"+output_stalls={round(100 * stalls_out.probability)}",
@@ -184,7 +184,7 @@ module bench;
 
   reg [{widest + 7}:0] arrivals [0:{MOST - 1}];
   reg [8191:0] file;
-  integer count, before, patience, input_stalls, output_stalls, seed;
+  integer count, warm_up, patience, input_stalls, output_stalls, seed;
   integer presented, accepted, cycle, idle, k;
   reg [{len(inputs) - 1}:0] stalled, ready, taken;
   reg going, moved, unknown;
@@ -221,7 +221,7 @@ module bench;
   initial begin
     k = $value$plusargs("arrivals=%s", file);
     k = $value$plusargs("count=%d", count);
-    k = $value$plusargs("before=%d", before);
+    k = $value$plusargs("warm_up=%d", warm_up);
     k = $value$plusargs("patience=%d", patience);
     k = $value$plusargs("input_stalls=%d", input_stalls);
     k = $value$plusargs("output_stalls=%d", output_stalls);
@@ -229,9 +229,9 @@ module bench;
     if (count > 0) $readmemh(file, arrivals, 0, count - 1);
     reset;
     forever begin
-      if (before > 0 && cycle == before) begin
+      if (warm_up > 0 && cycle == warm_up) begin
         $display("restart");
-        before = 0;
+        warm_up = 0;
         reset;
       end
       // Present what is due: those presented together have rising port numbers.
