@@ -54,11 +54,14 @@ def written(text: str):
 def conditions(fields: tuple[str, ...] = ("key",), numbers=_SMALL) -> st.SearchStrategy:
     """Functions of r and s that return a condition on these fields: of both sides, of one or of none."""
     signs = st.sampled_from((operator.add, operator.sub))
-    sums = st.builds(
-        _summed, numbers, st.lists(st.tuples(signs, st.sampled_from("rs"), st.sampled_from(fields)), max_size=3)
-    )
-    relations = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
-    comparisons = st.builds(_joined, st.sampled_from(relations), sums, sums)
+    relations = st.sampled_from((operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge))
+
+    def compared(sides: str):
+        terms = st.tuples(signs, st.sampled_from(sides), st.sampled_from(fields))
+        sums = st.builds(_summed, numbers, st.lists(terms, max_size=3))
+        return st.builds(_joined, relations, sums, sums)
+
+    comparisons = st.sampled_from(("r", "s", "rs")).flatmap(compared)
     words = st.sampled_from((operator.and_, operator.or_))
     return st.recursive(comparisons, lambda inner: st.builds(_joined, words, inner, inner), max_leaves=5)
 
