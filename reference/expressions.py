@@ -8,7 +8,7 @@ value is that of whole numbers without end.
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,12 @@ RELATIONS = {
 }
 _WORDS = {"&": operator.and_, "|": operator.or_}
 
-#: How often keys may be added up: so far, sums of keys fit two limbs of 32 bits and more, and Spark's decimals.
+#: How often keys may be added up: so far, sums fit two limbs of 32 and 64 bits, and Spark's decimals.
 MOST_TERMS = 1 << 20
 
 _GREATEST = np.iinfo(np.int64).max
 _LIMB = 32
+_LOWER = (1 << _LIMB) - 1
 
 
 @dataclass(frozen=True)
@@ -127,23 +128,34 @@ def on_arrays(expression: Expression, r, s) -> np.ndarray:
     whichever of them it looks at."""
     sides = {"r": r, "s": s}
 
+    def column(field: tuple[str, str]) -> np.ndarray:
+        return getattr(sides[field[0]], field[1])
+
+    @cache
+    def greatest(field: tuple[str, str]) -> int:
+        return int(column(field).max(initial=0))
+
     def compare(comparison: Comparison) -> np.ndarray:
-        return _compared(comparison, lambda field: getattr(sides[field[0]], field[1]))
+        relation, number = RELATIONS[comparison.relation], comparison.number
+        if comparison.difference is not None:
+            added, taken = (0 if field is None else column(field) for field in comparison.difference)
+            return relation(added - taken, number) if number else relation(added, taken)
+        reach = sum(abs(times) * greatest(field) for field, times in comparison.terms)
+        if max(reach, abs(number)) <= _GREATEST:
+            terms = (column(field) if times == 1 else times * column(field) for field, times in comparison.terms)
+            return relation(reduce(operator.add, terms), number)
+        return relation(_sign(comparison, column), 0)
 
     return np.broadcast_to(evaluated(expression, compare), np.broadcast_shapes(r.key.shape, s.key.shape))
 
 
-def _compared(comparison: Comparison, column: Callable[[tuple[str, str]], np.ndarray]) -> np.ndarray:
-    relation, number = RELATIONS[comparison.relation], comparison.number
-    if comparison.difference is not None:
-        added, taken = (0 if field is None else column(field) for field in comparison.difference)
-        return relation(added - taken, number) if number else relation(added, taken)
-    # In two limbs, the lower of which is never negative in the end.
-    high, low = divmod(-number, 1 << _LIMB)
+def _sign(comparison: Comparison, column: Callable[[tuple[str, str]], np.ndarray]) -> np.ndarray:
+    """Numbers with the sign of what the sum exceeds its number by: in two limbs, of which the lower is never negative
+    in the end, so that the higher decides unless it is 0."""
+    high, low = divmod(-comparison.number, 1 << _LIMB)
     for field, times in comparison.terms:
         values = column(field)
         high = high + times * (values >> _LIMB)
-        low = low + times * (values & ((1 << _LIMB) - 1))
+        low = low + times * (values & _LOWER)
     high = high + (low >> _LIMB)
-    low = low & ((1 << _LIMB) - 1)
-    return relation(np.where(high == 0, low, high), 0)
+    return np.where(high == 0, low & _LOWER, high)

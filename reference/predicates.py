@@ -94,7 +94,8 @@ class Predicate:
 
 def parse_predicate(spec: str) -> Predicate:
     """The predicate named ``spec``: ``equi``, ``ne``, ``lt``, ``le``, ``gt``, ``ge``, ``band:EPS``,
-    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``.
+    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``, a function
+    as described above.
 
     Anything else is a ValueError that says in one sentence what to write instead.
     """

@@ -37,6 +37,7 @@ CONDITIONS = (
     "r.key + s.key >= 2**63",
     "r.key + r.key + r.key2 < s.key + s.key2 + 2**64",
     "(r.key == 3) & (2 < s.key2)",
+    "(r.key < 10**20) & (s.key == 3)",
     "-s.key2 == -(2**63 - 1)",
     "True & (r.key2 <= 2)",
     "r.key == r.key",

@@ -113,7 +113,7 @@ def test_a_result_that_differs_is_named(spark, tmp_path, monkeypatch, who):
         monkeypatch.syspath_prepend(tmp_path)
     else:
         other = Predicate("other", lambda r, s: (r.key == s.key) & (r.key != 7))
-        monkeypatch.setattr(second_opinion, "Oracle", lambda tuples, _, windows: Oracle(tuples, other, windows))
+        monkeypatch.setattr(second_opinion, "Oracle", lambda tuples, _, *rest: Oracle(tuples, other, *rest))
     key = np.arange(400) // 2 + 1000
     key[250:252] = 7
     arrivals = Arrivals(stream=np.arange(400) % 2, key=key)
