@@ -1,9 +1,16 @@
 """Join predicates, each written once.
 
-A predicate is one function of two tuples ``r`` and ``s`` that uses only ``== != < <= + - & |``. These mean the same
-on Amaranth values, Python integers, int64 arrays and Spark columns, so the one expression becomes gates, the plain
-reference, the vectorised check and SQL. Differences are exact in all of them: Amaranth widens ``unsigned - unsigned``
-to a signed value, and the others hold keys of at most 63 bits in 64 signed ones.
+A predicate is one function of two tuples ``r`` and ``s`` that returns a condition on their fields: ``key``, and
+``key2`` if it says so. It compares numbers (``== != < <= > >=``), which are fields and constants, added and subtracted
+(``+ -``), and joins conditions, each in parentheses (``& |``). These operators mean the same for gates, the plain
+reference, the vectorised check and Spark SQL. A condition may look at one side only, or be plain ``True`` or ``False``.
+
+Nothing else is a predicate, and that is said before anything is built: a number, another field, another operator such
+as ``*``, ``%``, ``~`` or ``abs``, a bitwise ``&`` of keys, a constant that is no whole number, or whatever asks for the
+truth of a condition, as ``and``, ``or``, ``not`` and ``a < b < c`` do.
+
+Gates and the plain reference call the function. The others, whose numbers have 64 bits, go by the expression that is
+taken down from it (see `expressions`), and are as exact.
 
 Between more than two streams a predicate holds if it holds between each stream and the next.
 """
@@ -17,19 +24,26 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
+import numpy as np
+
+from .expressions import Expression, on_arrays
 from .key_ranges import KeyRanges, Ranges, key_ranges, merged
+from .symbols import ExpressionError, take_down
 
 
 @dataclass(frozen=True)
 class Predicate:
     """A condition on two tuples. Equal, hashed and pickled by ``spec``, the text that `parse_predicate` reads.
 
+    A function that is no predicate is a ValueError that says in one sentence why not.
+
     Parameters
     ----------
     spec : the name, as on the command line and in JSON
-    holds : the expression, over objects with the attributes that ``fields`` names
+    holds : the condition, on tuples of integers or of Amaranth values with the attributes that ``fields`` names
     fields : ``("key",)`` or ``("key", "key2")``
     """
 
@@ -37,10 +51,27 @@ class Predicate:
     holds: Callable[[Any, Any], Any] = field(compare=False, repr=False)
     fields: tuple[str, ...] = field(default=("key",), compare=False)
 
+    def __post_init__(self):
+        _ = self.expression  # says what is wrong with it
+
+    @cached_property
+    def expression(self) -> Expression:
+        """What it says; as text, the same for all functions that say the same in the same way."""
+        with users_code(f"predicate {self.spec!r} fails", "return one condition on r.key and s.key"):
+            try:
+                return take_down(self.holds, self.fields)
+            except ExpressionError as error:
+                reason = str(error)
+        raise ValueError(f"predicate {self.spec!r} {reason}")
+
+    def holds_for(self, r, s) -> np.ndarray:
+        """Where it holds between tuples whose fields are int64 arrays, of the shape that both make together."""
+        return on_arrays(self.expression, r, s)
+
     @cached_property
     def ranges(self) -> KeyRanges:
         """What it tells of the differences of keys."""
-        return key_ranges(self.holds, self.fields)
+        return key_ranges(self.expression)
 
     @property
     def key_ranges(self) -> Ranges | None:
@@ -63,7 +94,8 @@ class Predicate:
 
 def parse_predicate(spec: str) -> Predicate:
     """The predicate named ``spec``: ``equi``, ``ne``, ``lt``, ``le``, ``gt``, ``ge``, ``band:EPS``,
-    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``.
+    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``, a function
+    as described above.
 
     Anything else is a ValueError that says in one sentence what to write instead.
     """
@@ -131,18 +163,28 @@ _BANDS = {"band": _band, "bands": _bands, "band2": _band2}
 def _own(module: str, function: str) -> Predicate:
     """A user's function; its attribute ``fields`` says which fields it reads, by default the key alone."""
     spec = f"{module}:{function}"
-    try:
+    with users_code(f"predicate {spec!r} cannot be imported", "check the names of both"):
         with _current_directory_importable():
             holds = getattr(importlib.import_module(module), function)
-    # Whatever a user's module raises while it is imported, the sentence is the same.
-    except Exception as error:
-        raise ValueError(f"predicate {spec!r} cannot be imported ({error}): check the names of both") from error
     if not callable(holds):
         raise ValueError(f"predicate {spec!r} is not a function: name one that takes r and s")
-    fields = tuple(getattr(holds, "fields", ("key",)))
-    if fields not in (("key",), ("key", "key2")):
+    fields = getattr(holds, "fields", ("key",))
+    if fields not in (("key",), ("key", "key2"), ["key"], ["key", "key2"]):
         raise ValueError(f"predicate {spec!r} has fields {fields}: use ('key',) or ('key', 'key2')")
-    return Predicate(spec, holds, fields)
+    return Predicate(spec, holds, tuple(fields))
+
+
+@contextmanager
+def users_code(failure: str, advice: str):
+    """Whatever a user's code raises in this block, one sentence: a ValueError. Not even an exit ends us, but Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        said = shorten(f"{type(error).__name__}: {error}".rstrip(": "), 120, placeholder=" …")
+        said = "".join(sign if sign.isprintable() else "?" for sign in said)
+        raise ValueError(f"{failure} ({said}): {advice}") from error
 
 
 @contextmanager

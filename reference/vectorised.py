@@ -84,7 +84,7 @@ def _of_near_keys(arrivals: Arrivals, fields: _Fields, predicate: Predicate, win
         oldest[numbers[arriving]] = np.append(numbers[other], len(arrivals))[start]
     for low, high in predicate.key_ranges:
         for r, s in near_pairs(arrivals.key, arrivals.stream == 1, oldest, low, high):
-            holds = predicate.holds(fields.at(r), fields.at(s))
+            holds = predicate.holds_for(fields.at(r), fields.at(s))
             yield np.stack([r[holds], s[holds]], axis=1)
 
 
@@ -207,5 +207,5 @@ class _Search:
         matching = self._holds(self.probes.at(row), self.others.at(index))
         return row[matching], index[matching]
 
-    def _holds(self, probes: _Fields, others: _Fields):
-        return self.predicate.holds(probes, others) if self.probes_are_r else self.predicate.holds(others, probes)
+    def _holds(self, probes: _Fields, others: _Fields) -> np.ndarray:
+        return self.predicate.holds_for(*((probes, others) if self.probes_are_r else (others, probes)))

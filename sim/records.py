@@ -96,5 +96,5 @@ def _meetings(arrivals, parameters, stream, probes, stored) -> np.ndarray:
     """All pairs of these tuples that match."""
     sides = (probes, stored) if stream == 0 else (stored, probes)
     r, s = np.meshgrid(*sides, indexing="ij")
-    holds = parameters.predicate.holds(arrivals[r.ravel()], arrivals[s.ravel()])
+    holds = parameters.predicate.holds_for(arrivals[r.ravel()], arrivals[s.ravel()])
     return np.column_stack([r.ravel()[holds], s.ravel()[holds]])

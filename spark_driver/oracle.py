@@ -8,17 +8,17 @@ equal keys in the predicate by itself, and then joins by key and bucket.
 More than two streams are joined from the arriving tuple outward, each with its neighbour.
 """
 
-from types import SimpleNamespace
-
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as fn
 
 from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.expressions import RELATIONS, Comparison, evaluated
 from streamjoin.reference.predicates import Predicate
 
 _BLOCK = 1 << 16  # tuples that are numbered together
 _EQUI_BUCKET, _BUCKET = 8, 1  # windows in a bucket: where keys are looked up, buckets may hold what does not matter
+_WIDE, _WIDEST = "decimal(19, 0)", "decimal(38, 0)"  # a key, and any sum of keys
 
 
 class Oracle:
@@ -99,7 +99,7 @@ class Oracle:
             & (fn.col("bucket") == fn.col("other_bucket"))
             & (fn.col("other_index") < fn.col(now))
             & (fn.col("other_index") >= fn.col(now) - room)
-            & self._predicate.holds(_fields(first), _fields(second))
+            & _holds(self._predicate, first, second)
         )
         if span is not None:
             condition &= fn.col("now") - fn.col("other_time") < span
@@ -143,6 +143,23 @@ def _named(stream: int) -> list[Column]:
     return [fn.col(name).alias(f"{short}{stream}") for name, short in names.items()]
 
 
-def _fields(stream: int) -> SimpleNamespace:
-    """A tuple as a predicate sees it."""
-    return SimpleNamespace(key=fn.col(f"key_{stream}"), key2=fn.col(f"key2_{stream}"))
+def _holds(predicate: Predicate, first: int, second: int) -> Column | bool:
+    """Whether the predicate holds between two streams, of each of which a tuple has been found."""
+    names = {"r": first, "s": second}
+
+    def compare(comparison: Comparison) -> Column:
+        def column(field: tuple[str, str]) -> Column:
+            side, name = field
+            return fn.col(f"{name}_{names[side]}")
+
+        relation, number = RELATIONS[comparison.relation], comparison.number
+        if comparison.difference is None:
+            whole = sum(column(field).cast(_WIDE) * times for field, times in comparison.terms)
+            return relation(whole, fn.lit(str(number)).cast(_WIDEST))
+        added, taken = (fn.lit(0) if field is None else column(field) for field in comparison.difference)
+        if comparison.relation == "==":
+            # An equality of two columns is what Spark looks up; beyond 64 bits there is no key to be equal to.
+            return added == (fn.try_add(taken, fn.lit(number)) if number else taken)
+        return relation(added - taken, number)
+
+    return evaluated(predicate.expression, compare)

@@ -151,7 +151,7 @@ class PanJoin:
             SimpleNamespace(key=log.at("key", ids), key2=log.at("key2", ids))
             for log, ids in zip(logs, (r, s), strict=True)
         )
-        kept = self.predicate.holds(*tuples)
+        kept = self.predicate.holds_for(*tuples)
         return np.stack([logs[0].at("number", r[kept]), logs[1].at("number", s[kept])], axis=1)
 
     def _expire(self) -> None:

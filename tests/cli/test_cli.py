@@ -137,12 +137,17 @@ def test_malformed_input_names_the_row(refused, tmp_path, sentence, text):
 
 
 @pytest.mark.parametrize(
-    "expression",
-    ["r.key <= s.key <= r.key + 8", "r.key == s.key and r.key < 5", "r.key2 == s.key2", "None"],
+    ("sentence", "line"),
+    [
+        ("uses & between numbers: return one condition on r.key", "def own(r, s): return r.key & s.key"),
+        ("reads r.payload: return one condition on r.key", "def own(r, s): return r.payload == s.payload"),
+        ("fails (SystemExit: 0): return one condition", "def own(r, s): raise SystemExit(0)"),
+        ("cannot be imported (SystemExit: 0): check", "raise SystemExit(0)"),
+    ],
 )
-def test_a_predicate_that_cannot_become_gates(refused, tmp_path, expression):
-    (tmp_path / "mine.py").write_text(f"def own(r, s):\n    return {expression}\n")
-    refused("predicate 'mine:own' cannot become gates", "sim", *SMALL, "--predicate", "mine:own", "--tuples", 5)
+def test_what_is_no_predicate(refused, tmp_path, sentence, line):
+    (tmp_path / "mine.py").write_text(line)
+    refused(f"predicate 'mine:own' {sentence}", "sim", *SMALL, "--predicate", "mine:own", "--tuples", 5)
 
 
 def test_a_missing_compiler(refused, tmp_path):

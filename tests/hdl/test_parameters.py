@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from amaranth.hdl import Value
 
 from streamjoin.hdl.admission import Admission
 from streamjoin.hdl.control_tree import tree_depth
@@ -16,6 +17,7 @@ from streamjoin.hdl.queue import Queue
 from streamjoin.hdl.registry import DESIGNS, find
 from streamjoin.hdl.segment import SEGMENTS
 from streamjoin.hdl.sequential_core import SequentialCore
+from streamjoin.reference.predicates import Predicate
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,18 @@ def test_one_sentence_that_names_the_fix(given, sentence):
     with pytest.raises(ParameterError, match=sentence) as caught:
         HandshakeParameters.parse(given)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [TypeError, SystemExit])
+def test_a_predicate_that_behaves_for_everyone_but_the_gates(error):
+    def holds(r, s):
+        if isinstance(r.key, Value):
+            raise error("not in hardware")
+        return r.key == s.key
+
+    sentence = rf"predicate 'mine:own' cannot become gates \({error.__name__}: not in hardware\): return the same"
+    with pytest.raises(ParameterError, match=sentence):
+        HandshakeParameters(predicate=Predicate("mine:own", holds))
 
 
 def test_window_sets_both_windows_and_single_ones_win():

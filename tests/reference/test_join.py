@@ -10,12 +10,20 @@ from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.join import count_overflows, window_join
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from streamjoin.reference.vectorised import window_join_array
-from tests.strategies import SPECS, arrivals, predicates, windows
+from tests.strategies import SPECS, arrivals, own_predicates, predicates, windows, written
 
 EQUI = parse_predicate("equi")
 OWN = Predicate("own", lambda r, s: (r.key + 2 != s.key) & (s.key < 8))
 OPAQUE = Predicate("opaque", lambda r, s: (r.key + s.key <= 1 << 31) & (s.key != 1))
 OWN_ONES = st.sampled_from((OWN, OPAQUE))
+ONE_SIDED = (
+    "r.key < 5",
+    "s.key >= 25",
+    "(r.key < 3) & (r.key != 1) | (r.key + r.key > 55)",
+    "(r.key > 15) & (s.key < 12)",
+    "s.key != s.key",
+    "True",
+)
 
 
 def test_a_pair_is_found_by_its_later_tuple():
@@ -80,7 +88,7 @@ def _sizes(request, monkeypatch):
 def test_vectorised_equals_plain(timed):
     @given(
         arrivals(two_keys=True, timed=timed),
-        predicates(two_keys=True) | OWN_ONES,
+        predicates(two_keys=True) | OWN_ONES | own_predicates(("key", "key2")),
         windows(timed=timed),
     )
     def check(tuples, predicate, wins):
@@ -94,7 +102,7 @@ def test_vectorised_equals_plain(timed):
 def test_vectorised_equals_plain_for_more_streams(streams):
     @given(
         arrivals(streams, max_size=24, timed=True),
-        predicates() | OWN_ONES,
+        predicates() | OWN_ONES | own_predicates(),
         windows(streams, max_room=5, timed=True) | windows(streams, max_room=3),
     )
     def check(tuples, predicate, wins):
@@ -111,6 +119,16 @@ def test_vectorised_equals_plain_where_chunks_meet(spec):
     assert_same(tuples, parse_predicate(spec), wins)
 
 
+@pytest.mark.parametrize("wins", [Windows((3, 4)), Windows((9, 9), span=5), Windows((2, 1, 2))], ids=str)
+@pytest.mark.parametrize("text", ONE_SIDED)
+def test_one_side_decides_among_more_tuples_than_a_chunk_takes(text, wins):
+    """Whole blocks with all windows full, where a side that is not looked at counts all the same."""
+    rng = np.random.default_rng(11)
+    count = 5000 * wins.streams
+    tuples = Arrivals(np.arange(count) % wins.streams, rng.integers(0, 30, count), time=np.arange(count))
+    assert_same(tuples, Predicate("own:own", written(text)), wins)
+
+
 def test_a_rare_stream_among_many_tuples():
     tuples = Arrivals(np.arange(20000) % 5000 != 9, np.arange(20000) % 7)
     assert_same(tuples, EQUI, Windows((3, 40)))
@@ -121,6 +139,8 @@ def test_keys_and_bands_at_the_ends_of_63_bits():
     tuples = Arrivals([0, 1] * 30, [0, last, last, last, last - 1, 0] * 10)
     for spec in ("equi", "ne", "lt", "ge", "band:1", f"band:{2**70}", f"bands:{-last}..-5,{last}..{last}"):
         assert_same(tuples, parse_predicate(spec), Windows((30, 30)))
+    for text in (f"r.key + s.key == {2 * last - 1}", f"r.key + r.key - s.key > {last}", f"r.key + 1 > {last}"):
+        assert_same(tuples, Predicate("own:own", written(text)), Windows((30, 30)))
 
 
 @pytest.mark.parametrize("spec", ["equi", "band:3", "bands:-4..-2,1..1", f"bands:{2**60}..{2**60 + 2}"])

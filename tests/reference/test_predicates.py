@@ -10,9 +10,10 @@ from amaranth.sim import Simulator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamjoin.hdl.pairing import Pairing
 from streamjoin.reference.arrivals import Row
-from streamjoin.reference.predicates import parse_predicate
-from tests.strategies import KEYS, SPECS, SPECS2
+from streamjoin.reference.predicates import Predicate, parse_predicate
+from tests.strategies import KEYS, SPECS, SPECS2, written
 
 # What each predicate means, said again in plain arithmetic.
 MEANING = {
@@ -40,16 +41,27 @@ def test_integers_and_arrays_agree_with_the_meaning(spec, pairs):
     expected = [MEANING[spec](r.key - s.key, r.key2 - s.key2) for r, s in pairs]
     assert [bool(predicate.holds(r, s)) for r, s in pairs] == expected
     r, s = (Row(0, *np.array([(t.key, t.key2) for t in side]).T) for side in zip(*pairs, strict=True))
-    assert predicate.holds(r, s).tolist() == expected
+    assert predicate.holds_for(r, s).tolist() == expected
 
 
-@pytest.mark.parametrize("spec", SPECS + SPECS2)
+OWN = (
+    "r.key < 7",
+    "(2 < s.key) & (s.key != 2**31)",
+    "r.key - s.key <= 10**20",
+    "r.key + s.key - 3 > r.key2 + 2**31",
+    "r.key == r.key",
+    "True",
+    "False",
+)
+
+
+@pytest.mark.parametrize("spec", SPECS + SPECS2 + OWN)
 def test_gates_agree_with_integers(spec):
-    predicate = parse_predicate(spec)
+    predicate = Predicate("own:own", written(spec), ("key", "key2")) if spec in OWN else parse_predicate(spec)
     layout = StructLayout({"key": unsigned(32), "key2": unsigned(32)})
     r, s, o = Signal(layout), Signal(layout), Signal()
     m = Module()
-    m.d.comb += o.eq(predicate.holds(r, s))
+    m.d.comb += o.eq(Pairing(predicate).matches(r, s))
 
     rng = np.random.default_rng(1)
     tuples = [Row(0, *map(int, keys)) for keys in rng.choice(KEYS, (40, 2))]
@@ -126,6 +138,8 @@ def test_a_users_own_function_is_found_in_the_current_directory(tmp_path, monkey
         "def near(r, s):\n    return r.key - s.key <= 1\n"
         "def odd(r, s):\n    return r.size == s.size\n"
         "odd.fields = ('size',)\n"
+        "def none(r, s):\n    return r.key == s.key\n"
+        "none.fields = None\n"
     )
     monkeypatch.chdir(tmp_path)
     path = sys.path.copy()
@@ -137,12 +151,25 @@ def test_a_users_own_function_is_found_in_the_current_directory(tmp_path, monkey
     assert near.key_ranges == ((None, 1),)
     assert both.holds(Row(0, 1, 2), Row(1, 1, 3))
     assert pickle.loads(pickle.dumps(both)) == both
-    with pytest.raises(ValueError, match=r"use \('key',\) or \('key', 'key2'\)"):
-        parse_predicate("my_predicates:odd")
+    for name in ("odd", "none"):
+        with pytest.raises(ValueError, match=r"use \('key',\) or \('key', 'key2'\)"):
+            parse_predicate(f"my_predicates:{name}")
 
 
-def test_a_module_that_fails_is_one_sentence(tmp_path, monkeypatch):
-    (tmp_path / "broken_predicates.py").write_text("def f(:\n")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(:\n", "SyntaxError: "),
+        ("raise SystemExit\n", "SystemExit"),
+        ("import sys\nsys.exit('two\\nlines and a bell\\a')\n", r"SystemExit: two lines and a bell\?"),
+        ("raise GeneratorExit\n", "GeneratorExit"),
+        ("raise ValueError('all ' * 1000)\n", "ValueError: all all .* …"),
+    ],
+)
+def test_a_module_that_fails_is_one_sentence(tmp_path, monkeypatch, text, reason):
+    (tmp_path / "broken_predicates.py").write_text(text)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="'broken_predicates:f' cannot be imported"):
+    with pytest.raises(ValueError, match=rf"'broken_predicates:f' cannot be imported \({reason}") as error:
         parse_predicate("broken_predicates:f")
+    assert len(str(error.value)) <= 300
+    assert str(error.value).isprintable()

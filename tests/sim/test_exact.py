@@ -21,6 +21,7 @@ SETS = [
     ("nested-loop", "window_r=9 window_s=2 storage=registers predicate=band:2"),
     ("nested-loop", "window=6 span=9 on_full=drop queue=1"),
     ("nested-loop", "window=4 predicate=band2:1,2 span=5 storage=registers"),
+    ("nested-loop", "window=4 predicate=tests.own_predicates:one_sided key_width=4"),
     ("handshake", "cores=1 window=1"),
     ("handshake", "cores=1 window=1 scan=sequential"),
     ("handshake", "cores=1 window=1 scan=sequential storage=memory"),
@@ -93,6 +94,7 @@ SETS = [
     ("circular", "streams=4 window=3 predicate=band2:1,2 span=7 buffer=1"),
     ("circular", "streams=5 window=2 lanes=4 buffer=1 flight=3 fan=2 predicate=ne"),
     ("circular", "streams=8 window=1 lanes=2 buffer=1 result_queue=1 key_width=5 payload_width=7"),
+    ("circular", "window=2 predicate=tests.own_predicates:always"),
     ("circular", "window=1 index=hash flight=1 buffer=1"),
     ("circular", "window_s1=7 window_s2=3 window_s3=12 index=hash buckets=4 flight=9 span=20"),
     ("circular", "streams=4 window=4 index=hash buckets=1 buffer=1 on_full=drop flight=5"),
@@ -173,6 +175,20 @@ class TestOrdinaryCases:
         arrivals = Workload(streams=streams_of(design, words), match_rate=1.0).slice(0, 200)
         outcome = simulator(design, words).run(arrivals, output_stalls=Stalls(0.99, burst=2000.0, seed=3))
         assert outcome.exact
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ("nested-loop", "window=4 predicate=tests.own_predicates:one_sided key_width=4"),
+        ("circular", "window=2 predicate=tests.own_predicates:always"),
+    ],
+)
+def test_many_tuples_that_need_not_match_each_other(design, words):
+    arrivals = Workload(streams=streams_of(design, words), key_width=4).slice(0, 15_000)
+    outcome = simulator(design, words).run(arrivals)
+    assert outcome.exact, outcome.difference.describe()
+    assert len(outcome.numbers) > 10_000
 
 
 def test_fewer_tuples_than_cores():

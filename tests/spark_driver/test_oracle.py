@@ -1,13 +1,18 @@
-import pytest
+from itertools import product
 
-from streamjoin.reference.arrivals import Windows
+import pytest
+from pyspark.sql import functions as fn
+
+from streamjoin.reference.arrivals import Row, Windows
 from streamjoin.reference.join import window_join
-from streamjoin.reference.predicates import parse_predicate
+from streamjoin.reference.predicates import Predicate, parse_predicate
 from streamjoin.sim.workload import Workload
 from streamjoin.spark_driver import oracle as module
 from streamjoin.spark_driver.data_source import NAME
 from streamjoin.spark_driver.oracle import Oracle
 from streamjoin.spark_driver.sources import lane_of, to_text
+from tests.own_predicates import always, one_sided
+from tests.strategies import written
 
 CASES = {
     "equi": ("equi", 0.05, Windows((5, 9)), "random"),
@@ -17,17 +22,39 @@ CASES = {
     "less than": ("lt", 0.3, Windows((2, 3)), "one-sided"),
     "time": ("equi", 0.2, Windows((6, 4), span=9), "bursty"),
     "three streams": ("equi", 0.3, Windows((3, 2, 4)), "random"),
+    "one side": (one_sided, None, Windows((4, 6)), "random"),
+    "always": (always, None, Windows((2, 1, 3)), "random"),
+    "far apart": (f"band:{10**20}", None, Windows((3, 2)), "random"),
 }
+#: Conditions that 64 bits are too few for, or that Spark has to look up by equality.
+CONDITIONS = (
+    "r.key == s.key",
+    "r.key == s.key + 3",
+    "(r.key == s.key + 2**62) | (r.key2 < s.key2)",
+    "r.key != s.key + 1",
+    "r.key - s.key <= 10**20",
+    "s.key - r.key > -(10**20)",
+    "r.key + s.key >= 2**63",
+    "r.key + r.key + r.key2 < s.key + s.key2 + 2**64",
+    "(r.key == 3) & (2 < s.key2)",
+    "(r.key < 10**20) & (s.key == 3)",
+    "-s.key2 == -(2**63 - 1)",
+    "True & (r.key2 <= 2)",
+    "r.key == r.key",
+    "False",
+)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_spark_sql_joins_as_plain_python_does(spark, case, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 100)
     spec, rate, windows, arrivals = CASES[case]
+    predicate = parse_predicate(spec) if isinstance(spec, str) else Predicate("own:own", spec)
     workload = Workload(
         streams=windows.streams,
         seed=7,
-        predicate=parse_predicate(spec),
+        predicate=predicate if isinstance(spec, str) else parse_predicate("equi"),
+        key_width=32 if rate is not None or case == "zipf" else 4,
         match_rate=rate,
         arrivals=arrivals,
         keys="zipf" if case == "zipf" else "uniform",
@@ -38,13 +65,26 @@ def test_spark_sql_joins_as_plain_python_does(spark, case, monkeypatch):
     expected = {
         (lane, *row)
         for lane in (0, 1)
-        for row in window_join(lane_of(workload, lane).slice(0, 400), workload.predicate, windows)
+        for row in window_join(lane_of(workload, lane).slice(0, 400), predicate, windows)
     }
     names = [f"n{stream}" for stream in range(windows.streams)]
-    with Oracle(spark.read.format(NAME).options(**options).load(), workload.predicate, windows) as oracle:
+    with Oracle(spark.read.format(NAME).options(**options).load(), predicate, windows) as oracle:
         found = [tuple(row) for row in oracle.results().select("lane", *names).collect()]
         some = [tuple(row) for row in oracle.results((100, 250)).select("lane", *names).collect()]
     assert len(found) == len(set(found))
     assert set(found) == expected
     assert len(expected) > 20
     assert sorted(some) == sorted(row for row in expected if 100 <= max(row[1:]) < 250)
+
+
+def test_conditions_mean_the_same_in_spark_sql(spark):
+    keys = (0, 1, 2, 3, 4, 2**62, 2**62 + 1, 2**63 - 2, 2**63 - 1)
+    tuples = [Row(0, key, key2) for key, key2 in zip(keys, (2, 0, 3, 2**63 - 1, 1, 2, 9, 0, 2**63 - 1), strict=True)]
+    predicates = [Predicate("own:own", written(text), ("key", "key2")) for text in CONDITIONS]
+    pairs = list(product(tuples, tuples))
+    rows = [(number, r.key, r.key2, s.key, s.key2) for number, (r, s) in enumerate(pairs)]
+    table = spark.createDataFrame(rows, "number long, key_0 long, key2_0 long, key_1 long, key2_1 long")
+    for text, predicate in zip(CONDITIONS, predicates, strict=True):
+        condition = fn.lit(True) & module._holds(predicate, 0, 1)
+        found = sorted(row.number for row in table.where(condition).select("number").collect())
+        assert found == [number for number, (r, s) in enumerate(pairs) if predicate.holds(r, s)], text
