@@ -61,20 +61,20 @@ def test_a_parquet_file_without_rows_is_no_tuples(file):
         ("stream,time\nR,1\n", "has no column 'key'"),
         ("key,time\n1,1\n", "has no column 'stream'"),
         ("stream,key\nR,1\n", "has no column 'time'"),
-        ("stream,key,time\nR,1,1\n\nT,1,1\n", "row 2: stream 'T' is unknown: write one of R, S"),
-        ("stream,key,time\n,1,1\n", "row 1: stream is unknown: write one of R, S"),
+        ("stream,key,time\nR,1,1\n\nT,1,1\n", r"row 2 \(line 4\): stream 'T' is unknown: write one of R, S"),
+        ("stream,key,time\n,1,1\n", "row 1: stream '' is unknown: write one of R, S"),
         ("stream,key,time\nR,1,1\nR,-1,1\n", "row 2: key '-1' is negative: write a whole number from 0 to 4294967295"),
         ("stream,key,time\nR,1.5,1\n", "row 1: key '1.5' is not a whole number"),
         ("stream,key,time\nR, 1,1\n", "row 1: key ' 1' is not a whole number"),
-        ("stream,key,time\nR,,1\n", "row 1: key is not a whole number"),
+        ("stream,key,time\nR,,1\n", "row 1: key '' is not a whole number"),
         ("stream,key,time\nR,4294967296,1\n", "row 1: key '4294967296' does not fit 32 bits"),
         ("stream,key,time\nR,99999999999999999999999,1\n", "row 1: key '9+' does not fit 32 bits"),
         ("stream,key,time\nR,1,1\nR,1,1\nR,1,0\n", "row 3: time '0' goes back: sort the rows by time"),
         ("stream,key,time\nR,1,65536\n", "row 1: time '65536' does not fit 16 bits: .* from 0 to 65535"),
         ("stream,key,time,payload\nR,1,1,256\n", "row 1: payload '256' does not fit 8 bits"),
         ("stream,key,time\nR,1,1\nR,1\nR\n", "row 2: there are 2 values for 3 columns"),
-        (b"stream,key,time\nR,1,\xff\n", "cannot be read .*check that it is what its suffix says"),
-        ({"stream": ["R", None], "key": [1, 2], "time": [1, 1]}, "row 2: stream is unknown"),
+        (b"stream,key,time\nR,1,\xff\n", "row 1: byte 0xff is not UTF-8: save it as UTF-8"),
+        ({"stream": ["R", None], "key": [1, 2], "time": [1, 1]}, "row 2: stream is missing: write one of R, S"),
         ({"stream": ["R", "S"], "key": [1, None], "time": [1, 1]}, "row 2: key is missing"),
         ({"stream": ["R", "S"], "key": [1, -2], "time": [1, 1]}, "row 2: key -2 is negative"),
         ({"stream": ["R", "S"], "key": [1.0, 2.0], "time": [1, 1]}, "row 1: key 1.0 is not a whole number"),
@@ -97,7 +97,7 @@ def test_files_that_cannot_be_read(file, tmp_path):
         read_arrivals(tmp_path / "none.csv")
     with pytest.raises(InputError, match=r"none\.parquet does not exist"):
         read_arrivals(tmp_path / "none.parquet")
-    with pytest.raises(InputError, match=r"end it in \.csv or \.parquet"):
+    with pytest.raises(InputError, match=r"end it in \.csv, \.csv\.gz or \.parquet"):
         read_arrivals(file("stream,key\n", "tuples.txt"))
     for empty in (b"", b"stream,key\nR,1\n"):
         with pytest.raises(InputError, match="check that it is what its suffix says"):

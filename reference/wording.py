@@ -1,0 +1,29 @@
+"""What users wrote, in our sentences: short, and in printable characters."""
+
+#: The longest sentence that a user gets to read, in characters.
+LONGEST = 300
+
+_VALUE = 40  # characters of a value in a sentence
+
+
+def printable(text: str, longest: int = LONGEST) -> str:
+    """The text with all that cannot be printed escaped; where it is longer than allowed, its middle is left out."""
+    text = _cut(text, longest)  # before: text may be megabytes
+    return _cut("".join(c if c.isprintable() else repr(c)[1:-1] for c in text), longest)
+
+
+def shown(value: object) -> str:
+    """A value as sentences show it: text in quotes, and nothing longer than a line has room for."""
+    return _cut(repr(_cut(value, _VALUE)), _VALUE) if isinstance(value, str) else printable(str(value), _VALUE)
+
+
+def one_sentence(text: str) -> str:
+    """What others had to say, as one line that keeps to the limit."""
+    return printable(" ".join(text.split()))
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return f"{text[:head]}…{text[len(text) - (longest - head - 1) :]}"
