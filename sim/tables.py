@@ -137,8 +137,11 @@ def _read(path: str | Path, name: str, required: Sequence[str], optional: Sequen
     if ending.endswith(".parquet"):
         with Path(path).open("rb") as file:
             content = open_parquet(file)
-            chosen = _chosen(content.schema_arrow.names, name, required, optional)
-            return _Rows(name, content.read(chosen), lambda row: f"row {row + 1}")
+            table = content.read(_chosen(content.schema_arrow.names, name, required, optional))
+            # Pages have checksums, but their directory, which says twice how many rows there are, has none.
+            if table.num_rows != (announced := content.metadata.num_rows):
+                raise InputError(f"{name} is damaged, with {table.num_rows} of {announced} rows: write it anew")
+            return _Rows(name, table, lambda row: f"row {row + 1}")
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed: pipe tuples into it, or name a file")
