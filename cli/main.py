@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 from streamjoin.cli import board, cocotb, designs, reproduce, sim, spark, sweep, synth, verilog
 from streamjoin.cli.errors import guarded
+from streamjoin.reference.wording import one_sentence
 
 COMMANDS = {
     "designs": designs,
@@ -24,9 +25,16 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a call in one sentence, as all else that is wrong."""
+
+    def error(self, message: str):
+        self.exit(2, one_sentence(f"streamjoin: {message}: see {self.prog} --help") + "\n")
+
+
 def main(words: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="streamjoin", description="Window-based stream joins in hardware: simulate them, check them, get Verilog."
     )
     parser.add_argument("--version", action="version", version=f"streamjoin {version('streamjoin')}")

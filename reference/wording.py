@@ -1,5 +1,8 @@
 """What users wrote, in our sentences: short, and in printable characters."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 #: The longest sentence that a user gets to read, in characters.
 LONGEST = 300
 
@@ -15,6 +18,21 @@ def printable(text: str, longest: int = LONGEST) -> str:
 def shown(value: object) -> str:
     """A value as sentences show it: text in quotes, and nothing longer than a line has room for."""
     return _cut(repr(_cut(value, _VALUE)), _VALUE) if isinstance(value, str) else printable(str(value), _VALUE)
+
+
+def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
+    """Names with commas between. Where a sentence has no room for all, those that are like what was meant come first,
+    and how many are left out comes last.
+    """
+    names = list(names)
+    if len(", ".join(names)) <= longest:
+        return ", ".join(names)
+    near = get_close_matches(meant, names)
+    names = near + [name for name in names if name not in near]
+    last = len(names)
+    while len(", ".join(names[:last])) > longest:
+        last -= 1
+    return f"{', '.join(names[:last])} and {len(names) - last} more"
 
 
 def one_sentence(text: str) -> str:
