@@ -106,7 +106,7 @@ class CommonParameters(abc.ABC):
         """Parameters from names and values, which may be text; ``window`` stands for all windows."""
         given = dict(given)
         if "window" in given:
-            window = given.pop("window")
+            window = _read("window", int, given.pop("window"))
             given = dict.fromkeys(cls.window_names(given), window) | given
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 LONGEST = 300
 
 _VALUE = 40  # characters of a value in a sentence
+_NAME = 100  # and of a file's name
 
 
 def printable(text: str, longest: int = LONGEST) -> str:
@@ -18,6 +19,11 @@ def printable(text: str, longest: int = LONGEST) -> str:
 def shown(value: object) -> str:
     """A value as sentences show it: text in quotes, and nothing longer than a line has room for."""
     return _cut(repr(_cut(value, _VALUE)), _VALUE) if isinstance(value, str) else printable(str(value), _VALUE)
+
+
+def named(path: object) -> str:
+    """A file's name as sentences show it."""
+    return printable(str(path), _NAME)
 
 
 def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:

@@ -13,15 +13,14 @@ import pyarrow as pa
 from pyarrow import compute, csv, parquet
 
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.reference.wording import printable, shown
+from streamjoin.reference.wording import named, printable, shown
 from streamjoin.sim.csv_text import CsvText
 from streamjoin.sim.files import InputError, whole_file
 
 #: The name that stands for standard input, which is read as CSV.
 STANDARD_INPUT = "-"
 
-_NAME = 100  # characters of a file's name in a sentence
-_REASON = 100  # and of what a library says
+_REASON = 100  # characters of what a library says in a sentence
 
 
 def read_arrivals(
@@ -43,7 +42,7 @@ def read_arrivals(
     """
     required = {"key": key_width} | ({"key2": key_width} if two_keys else {}) | ({"time": time_width} if timed else {})
     optional = {"payload": payload_width} if payload_width else {}
-    name = "standard input" if str(path) == STANDARD_INPUT else _named(path)
+    name = "standard input" if str(path) == STANDARD_INPUT else named(path)
     with _readable(name):
         rows = _read(path, name, ["stream", *required], list(optional))
         widths = {column: width for column, width in (required | optional).items() if column in rows.table.column_names}
@@ -63,7 +62,7 @@ def write_results(
     """Write one row a result: its arrival numbers, a column for each stream, the key columns, and its ``cycle``."""
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
-        raise InputError(f"{_named(path)} is neither CSV nor Parquet by its name: end it in .csv or .parquet")
+        raise InputError(f"{named(path)} is neither CSV nor Parquet by its name: end it in .csv or .parquet")
     numbers = np.asarray(numbers, np.int64).reshape(-1, len(streams))
     table = pa.table({**dict(zip(streams, numbers.T, strict=True)), **keys, "cycle": cycles})
     with whole_file(path) as part:
@@ -85,10 +84,6 @@ def _write_csv(table: pa.Table, path: Path) -> None:
 
 
 _WRITERS = {".csv": _write_csv, ".parquet": write_parquet}
-
-
-def _named(path: str | Path) -> str:
-    return printable(str(path), _NAME)
 
 
 @dataclass(frozen=True)
