@@ -5,6 +5,7 @@ one sentence and without a traceback.
 """
 
 import argparse
+import io
 import sys
 from importlib.metadata import version
 
@@ -42,6 +43,8 @@ def main(words: list[str] | None = None) -> int:
     for name, command in COMMANDS.items():
         summary = command.__doc__.partition("\n")[0]
         command.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may hold what has no characters
     arguments = parser.parse_args(words)
     return guarded(lambda: COMMANDS[arguments.command].run(arguments))
 

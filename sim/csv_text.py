@@ -34,6 +34,8 @@ class CsvText:
             if contents.startswith(start):
                 raise InputError(f"{name} {what}")
         text = contents.removeprefix(_MARK)
+        if text.startswith(_MARK):
+            raise InputError(f"{name} begins with two byte order marks: keep one of them")
         self._name = name
         self._text = text if text.endswith(b"\n") else text + b"\n"
         self._bytes = np.frombuffer(self._text, np.uint8)
