@@ -33,7 +33,7 @@ def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
     names = list(names)
     if len(", ".join(names)) <= longest:
         return ", ".join(names)
-    near = get_close_matches(meant, names)
+    near = get_close_matches(meant, names, cutoff=0.8)
     names = near + [name for name in names if name not in near]
     last = len(names)
     while len(", ".join(names[:last])) > longest:

@@ -117,7 +117,7 @@ class CsvText:
         """Quotes open a value or close it; between two that do, a closing and an opening one are a quote itself."""
         opening, closing = self._quotes[::2], self._quotes[1::2]
         borders = np.frombuffer(b',\r\n"', np.uint8)
-        inside = opening[(opening > 0) & ~np.isin(self._bytes[opening - 1], borders)]
+        inside = opening[~np.isin(self._bytes[opening - 1], borders)]  # before the first byte is the last, a line end
         behind = closing[~np.isin(self._bytes[closing + 1], borders)]
         # Beyond the first that is wrong, what opens and what closes may have changed places.
         stray = min((int(found[0]) for found in (inside, behind) if len(found)), default=None)
