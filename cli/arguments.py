@@ -5,6 +5,8 @@ from pathlib import Path
 
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design, find
+from streamjoin.reference.wording import printable, shown
+from streamjoin.reference.written_numbers import whole_number
 
 
 def add_design(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -33,9 +35,9 @@ def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
     for text in arguments.parameters:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ParameterError(f"-p takes NAME=VALUE, not {text!r}")
+            raise ParameterError(f"-p takes NAME=VALUE, not {shown(text)}")
         if name in given:
-            raise ParameterError(f"-p {name} is given twice: give it once")
+            raise ParameterError(f"-p {printable(name, 40)} is given twice: give it once")
         given[name] = value
     if arguments.predicate is not None:
         if "predicate" in given:
@@ -44,16 +46,18 @@ def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
     return design, design.parameters.parse(given)
 
 
-def whole(least: int):
-    """A type for arguments that are whole numbers from ``least`` up."""
+def whole(least: int, most: int = 1 << 59):
+    """A type for arguments that are whole numbers from ``least`` up; no memory holds more than the most."""
 
     def read(text: str) -> int:
         try:
-            value = int(text)
+            value = whole_number(text)
         except ValueError:
             value = least - 1
         if value < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {least} up, not {text!r}")
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} up, not {shown(text)}")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"must be at most {most}, not {shown(text)}")
         return value
 
     return read
@@ -62,11 +66,11 @@ def whole(least: int):
 def share(text: str) -> float:
     """A type for arguments that are probabilities."""
     try:
-        value = float(text)
+        value = float(text) if text.isascii() else -1.0
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {shown(text)}")
     return value
 
 
@@ -76,7 +80,7 @@ def file_of(*suffixes: str):
     def read(text: str) -> Path:
         path = Path(text)
         if path.suffix not in suffixes:
-            raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, not {text!r}")
+            raise argparse.ArgumentTypeError(f"must end in {' or '.join(suffixes)}, not {shown(text)}")
         return path
 
     return read

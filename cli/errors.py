@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from streamjoin.hdl.parameters import ParameterError
+from streamjoin.reference.wording import one_sentence
 from streamjoin.sim.cache import CacheError
 from streamjoin.sim.files import InputError
 from streamjoin.sim.model import DesignError
@@ -26,11 +27,14 @@ def guarded(command: Callable[[], int]) -> int:
         with _termination_as_interrupt():
             return command()
     except (ParameterError, InputError, ToolError, CacheError, SparkError, SynthError) as error:
-        print(f"streamjoin: {error}", file=sys.stderr)
+        _tell(error)
         return 2
     except DesignError as error:
-        print(f"streamjoin: {error}", file=sys.stderr)
+        _tell(error)
         return 1
+    except MemoryError:
+        _tell("there is not enough memory for this: take fewer tuples, or smaller windows")
+        return 2
     except BrokenPipeError:
         # Whoever read our output has seen enough; let the interpreter not complain when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -41,6 +45,10 @@ def guarded(command: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         print("streamjoin: interrupted", file=sys.stderr)
         return 130
+
+
+def _tell(error: object) -> None:
+    print(one_sentence(f"streamjoin: {error}"), file=sys.stderr)
 
 
 @contextmanager

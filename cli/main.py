@@ -5,11 +5,13 @@ one sentence and without a traceback.
 """
 
 import argparse
+import io
 import sys
 from importlib.metadata import version
 
 from streamjoin.cli import board, cocotb, designs, reproduce, sim, spark, sweep, synth, verilog
 from streamjoin.cli.errors import guarded
+from streamjoin.reference.wording import one_sentence
 
 COMMANDS = {
     "designs": designs,
@@ -24,9 +26,16 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a call in one sentence, as all else that is wrong."""
+
+    def error(self, message: str):
+        self.exit(2, one_sentence(f"streamjoin: {message}: see {self.prog} --help") + "\n")
+
+
 def main(words: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="streamjoin", description="Window-based stream joins in hardware: simulate them, check them, get Verilog."
     )
     parser.add_argument("--version", action="version", version=f"streamjoin {version('streamjoin')}")
@@ -34,6 +43,8 @@ def main(words: list[str] | None = None) -> int:
     for name, command in COMMANDS.items():
         summary = command.__doc__.partition("\n")[0]
         command.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may hold what has no characters
     arguments = parser.parse_args(words)
     return guarded(lambda: COMMANDS[arguments.command].run(arguments))
 

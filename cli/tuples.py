@@ -14,7 +14,12 @@ from streamjoin.sim.workload import ARRIVALS, KEYS, Workload
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """--input, or --tuples and how they are generated."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--input", type=Path, metavar="FILE", help="tuples in arrival order, CSV or Parquet")
+    source.add_argument(
+        "--input",
+        type=Path,
+        metavar="FILE",
+        help="tuples in arrival order: .csv, .csv.gz or .parquet; - for CSV from standard input",
+    )
     source.add_argument("--tuples", type=whole(0), metavar="N", help="generate so many tuples")
     add_generated(parser)
 
@@ -23,7 +28,9 @@ def add_generated(parser: argparse.ArgumentParser) -> None:
     """How tuples are generated."""
     generated = parser.add_argument_group("generated tuples")
     generated.add_argument("--match-rate", type=share, metavar="X", help="probability that two tuples match")
-    generated.add_argument("--seed", type=whole(0), metavar="K", help="other seeds give other tuples (default 0)")
+    generated.add_argument(
+        "--seed", type=whole(0, (1 << 64) - 1), metavar="K", help="other seeds give other tuples (default 0)"
+    )
     generated.add_argument("--arrivals", choices=ARRIVALS, help="(default alternating)")
     generated.add_argument("--keys", choices=KEYS, help="how often each key comes (default uniform)")
 

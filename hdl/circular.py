@@ -12,6 +12,8 @@ from streamjoin.hdl.multiway import MultiwayJoin, MultiwayParameters
 from streamjoin.hdl.parameters import ParameterError, parameter
 from streamjoin.hdl.places import Places
 from streamjoin.hdl.ring_stage import RingStage
+from streamjoin.reference.wording import shown
+from streamjoin.reference.written_numbers import whole_number
 
 LEAST, MOST = 3, 8
 _WINDOW = 64
@@ -102,9 +104,13 @@ def _names(streams) -> tuple[str, ...]:
     """S1, S2, … for a number of streams, or for the text of one."""
     if isinstance(streams, tuple):
         return streams
-    if str(streams) not in map(str, range(LEAST, MOST + 1)):
-        raise ParameterError(f"streams must be a whole number from {LEAST} to {MOST}, not {streams!r}")
-    return tuple(f"S{n + 1}" for n in range(int(streams)))
+    try:
+        count = whole_number(str(streams))
+    except ValueError:
+        count = 0
+    if not LEAST <= count <= MOST:
+        raise ParameterError(f"streams must be a whole number from {LEAST} to {MOST}, not {shown(streams)}")
+    return tuple(f"S{n + 1}" for n in range(count))
 
 
 class CircularJoin(MultiwayJoin):

@@ -11,6 +11,8 @@ from streamjoin.hdl.admission import ON_FULL
 from streamjoin.hdl.merger import LEAST_QUEUE
 from streamjoin.hdl.pairing import Pairing
 from streamjoin.reference.predicates import Predicate, parse_predicate, users_code
+from streamjoin.reference.wording import listed, printable, shown
+from streamjoin.reference.written_numbers import whole_number
 
 EQUI = parse_predicate("equi")
 
@@ -44,9 +46,9 @@ class CommonParameters(abc.ABC):
         for field in dataclasses.fields(self):
             value, choices = getattr(self, field.name), field.metadata["choices"]
             if choices and value not in choices:
-                raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {value!r}")
+                raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {shown(value)}")
             if field.type is int and not (isinstance(value, int) and value >= 1):
-                raise ParameterError(f"{field.name} must be a whole number from 1 up, not {value!r}")
+                raise ParameterError(f"{field.name} must be a whole number from 1 up, not {shown(value)}")
         self._check_predicate()
         if self.span is not None and not 1 <= self.span <= 1 << self.time_width:
             raise ParameterError(f"span must lie between 1 and 2^time_width = {1 << self.time_width}, not {self.span}")
@@ -107,11 +109,14 @@ class CommonParameters(abc.ABC):
         """Parameters from names and values, which may be text; ``window`` stands for all windows."""
         given = dict(given)
         if "window" in given:
-            window = given.pop("window")
+            window = _read("window", int, given.pop("window"))
             given = dict.fromkeys(cls.window_names(given), window) | given
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
-            raise ParameterError(f"there is no parameter {unknown[0]}; there are window, {', '.join(cls.names())}")
+            raise ParameterError(
+                f"there is no parameter {printable(unknown[0], 30)}; "
+                f"there are {listed(['window', *cls.names()], unknown[0])}"
+            )
         types_of = typing.get_type_hints(cls)
         return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
 
@@ -173,7 +178,7 @@ def _read(name: str, wanted, value):
         wanted = int
     if wanted is int:
         try:
-            return int(value, 0)
+            return whole_number(value)
         except ValueError:
-            raise ParameterError(f"{name} must be a whole number, not {value!r}") from None
+            raise ParameterError(f"{name} must be a whole number, not {shown(value)}") from None
     return value

@@ -12,6 +12,7 @@ from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
 from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
 from streamjoin.hdl.parameters import CommonParameters, ParameterError
 from streamjoin.hdl.stashed import StashedJoin, StashedParameters
+from streamjoin.reference.wording import shown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,5 +127,5 @@ DESIGNS = {
 def find(name: str) -> Design:
     """The design of this name; the error names all there are."""
     if name not in DESIGNS:
-        raise ParameterError(f"there is no design {name!r}; there are {', '.join(DESIGNS)}")
+        raise ParameterError(f"there is no design {shown(name)}; there are {', '.join(DESIGNS)}")
     return DESIGNS[name]

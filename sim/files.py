@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from streamjoin.reference.wording import named
+
 
 class InputError(ValueError):
     """Something is wrong with a file; the message is one sentence that names the file, the row and the fix."""
@@ -31,12 +33,12 @@ def check_writable(path: str | Path) -> None:
 
 def _new_beside(path: str | Path) -> Path:
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} is not a file: name one to write")
-    target = path.resolve()
-    part = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:8]}{target.suffix}")
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{named(path)} is not a file: name one to write")
+        target = path.resolve()
+        part = target.with_name(f".{target.stem}-{uuid.uuid4().hex[:8]}{target.suffix}")
         part.touch(exist_ok=False)
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): name a directory that can be") from error
+        raise InputError(f"{named(path)} cannot be written ({error.strerror}): name a directory that can be") from error
     return part

@@ -4,6 +4,7 @@ So any slice can be made by itself, by any process, and is the same part of the 
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from functools import cached_property
 from math import floor, sqrt
 
@@ -12,6 +13,7 @@ import numpy as np
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.key_ranges import Ranges
 from streamjoin.reference.predicates import Predicate, parse_predicate
+from streamjoin.reference.wording import shown
 
 _EQUAL: Ranges = ((0, 0),)
 _UNEQUAL: Ranges = ((None, -1), (1, None))
@@ -67,11 +69,11 @@ class Workload:
         if not 0 <= self.payload_width <= 63:
             raise ValueError(f"payloads of {self.payload_width} bits cannot be generated: give a width from 0 to 63")
         if self.arrivals not in _ARRIVALS:
-            raise ValueError(f"arrivals cannot be {self.arrivals!r}: choose one of {', '.join(_ARRIVALS)}")
+            raise ValueError(f"arrivals cannot be {shown(self.arrivals)}: choose one of {', '.join(_ARRIVALS)}")
         if self.tuples_per_tick < 1:
             raise ValueError(f"{self.tuples_per_tick} tuples a tick make no time pass: give at least 1")
         if self.keys not in KEYS:
-            raise ValueError(f"keys cannot be {self.keys!r}: choose one of {', '.join(KEYS)}")
+            raise ValueError(f"keys cannot be {shown(self.keys)}: choose one of {', '.join(KEYS)}")
         if self.drift < 1:
             raise ValueError(f"keys that last {self.drift} tuples are never there: give a drift of at least 1")
         _ = self._keys  # says what is wrong with the match rate
@@ -105,20 +107,33 @@ class Workload:
             ranges = _EQUAL
         if ranges is None:
             raise ValueError(
-                f"no keys are known to match {self.predicate.spec!r} at a given rate: leave the match rate out"
+                f"no keys are known to match {shown(self.predicate.spec)} at a given rate: leave the match rate out"
             )
         if rate is not None and self.streams > 2 and not self.predicate.is_equi:
             raise ValueError(
-                f"{self.streams} streams have a match rate only for 'equi': choose it or leave the rate out"
+                f"{self.streams} streams have a match rate only for 'equi': choose it, or leave the match rate out"
             )
         if self.keys != "uniform" and _is_open(ranges):
-            raise ValueError(f"keys are {self.keys} only where keys match that are equal or near: leave that out")
+            raise ValueError(
+                f"keys are {self.keys} only where keys match that are equal or near: take keys that are uniform"
+            )
+        ranges, ranges2 = _within(ranges, space), _within(ranges2, space)
+        if not (ranges and ranges2):
+            if rate:
+                raise ValueError(
+                    f"no two keys of width {self.key_width} match by {shown(self.predicate.spec)}: widen the key, or "
+                    "leave the match rate out"
+                )
+            ranges = ranges2 = _EQUAL  # none match, whatever the keys are
         if ranges == _UNEQUAL:
             return _Groups(1 - rate, space, self.streams, _EQUAL, _EQUAL)
         if ranges in _BELOW:
             return _Sides(rate, space)
         if ranges in _ABOVE:
             return _Sides(1 - rate, space)
+        crowded = rate == 0 and _Layout(space, ranges, ranges2).slots < self.streams
+        if crowded and self.keys == "uniform" and _nearest(ranges):
+            return _Uniform(_nearest(ranges))
         if self.keys == "zipf":
             return _Zipf(rate, space, self.streams, ranges, ranges2)
         return _Groups(rate, space, self.streams, ranges, ranges2, self.drift if self.keys == "drifting" else None)
@@ -133,6 +148,16 @@ def _drawable(predicate: Predicate) -> tuple[Ranges | None, Ranges]:
         return known.key, _EQUAL
     ranges2 = known.key2 or _EQUAL
     return (None, _EQUAL) if _is_open(known.key) or _is_open(ranges2) else (known.key, ranges2)
+
+
+def _within(ranges: Ranges, space: int) -> Ranges:
+    """Those of the ranges in which two keys of a key space can differ."""
+    return tuple((lo, hi) for lo, hi in ranges if (lo is None or lo < space) and (hi is None or -hi < space))
+
+
+def _nearest(ranges: Ranges) -> int:
+    """How far apart the nearest keys are that match, and nearer ones never do; 0 if equal keys match."""
+    return min(0 if lo <= 0 <= hi else min(abs(lo), abs(hi)) for lo, hi in ranges)
 
 
 def _is_open(ranges: Ranges) -> bool:
@@ -209,7 +234,10 @@ class _Sides:
 
     def __init__(self, rate: float, space: int):
         if space < 3:
-            raise ValueError("keys of 1 bit have nothing between them: give a key width of at least 2")
+            raise ValueError(
+                "keys of 1 bit are too few to lie below and above others as a match rate asks: give a key width of at "
+                "least 2"
+            )
         self.rate = rate
         self.third = space // 3
 
@@ -236,11 +264,14 @@ class _Layout:
     def place(self, groups: int) -> None:
         """Give each of so many groups its share of the slots."""
         if groups > self.slots:
-            raise ValueError(f"this match rate needs {groups} keys far enough apart, not {self.slots}: widen the key")
+            raise ValueError(
+                f"this match rate needs {groups} groups of keys that match within a group alone, and so narrow a key "
+                f"has room for {self.slots}: widen the key, or change the rate"
+            )
         self.groups = groups
         self.stride = self.slots // groups
         if self.drift and self.stride == 1:
-            raise ValueError(f"{groups} keys have no room to drift: widen the key, or raise the match rate")
+            raise ValueError(f"keys have no room to drift, {groups} of {self.slots} being in use: widen the key")
 
     def keys(self, draw: _Draw, stream: np.ndarray, group: np.ndarray):
         where = group
@@ -306,7 +337,10 @@ class _Zipf:
 
     def _fitting(self, rate: float, ranks: int) -> np.ndarray:
         if rate < 1 / ranks or (rate > 1 - 1e-9 and ranks > 1):
-            raise ValueError(f"{ranks} zipf keys match at rates from {1 / ranks:.3g} to below 1: change the rate")
+            if ranks == 1:
+                raise ValueError("so narrow a key has room for one zipf key, which always matches: widen the key")
+            least = float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(1 / ranks))
+            raise ValueError(f"{ranks} zipf keys match at rates from {least:g} to below 1: change the rate")
         low, high = 0.0, 64.0
         for _ in range(60):
             middle = (low + high) / 2

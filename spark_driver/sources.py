@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.predicates import parse_predicate
+from streamjoin.sim.tables import open_parquet, write_parquet
 from streamjoin.sim.workload import Workload
 
 _GROUP_ROWS = 1 << 17
@@ -45,7 +46,7 @@ class Stored:
 
 @lru_cache(maxsize=8)
 def _opened(name: str) -> parquet.ParquetFile:
-    return parquet.ParquetFile(SparkFiles.get(name))
+    return open_parquet(SparkFiles.get(name))
 
 
 Source = Workload | Stored
@@ -55,7 +56,7 @@ def ship_arrivals(spark: SparkSession, folder: Path, arrivals: Arrivals) -> Stor
     """Store tuples and send them to the workers."""
     path = folder / f"tuples-{uuid.uuid4().hex[:16]}.parquet"
     columns = {name: getattr(arrivals, name) for name in _COLUMNS if getattr(arrivals, name) is not None}
-    parquet.write_table(pa.table(columns), path, row_group_size=_GROUP_ROWS)
+    write_parquet(pa.table(columns), path, row_group_size=_GROUP_ROWS)
     spark.sparkContext.addFile(str(path))
     return Stored(path.name)
 

@@ -10,6 +10,7 @@ from functools import cache, cached_property
 import amaranth_boards
 from amaranth.build import Platform
 
+from streamjoin.reference.wording import shown
 from streamjoin.synth.board_top import lights_of
 from streamjoin.synth.errors import SynthError
 
@@ -106,7 +107,7 @@ def find_board(name: str) -> Board:
             return board
     near = [board for board in boards() if wanted[:4] and _plain(board).startswith(wanted[:4])]
     hint = f"there are {', '.join(near)}" if near else "'streamjoin board --list' names all"
-    raise BoardError(f"there is no board {name!r}; {hint}")
+    raise BoardError(f"there is no board {shown(name)}; {hint}")
 
 
 def _plain(name: str) -> str:

@@ -13,6 +13,7 @@ from itertools import product
 
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design
+from streamjoin.reference.wording import listed, printable
 from streamjoin.synth.arithmetic import evaluate, names_in
 
 
@@ -106,7 +107,9 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
             known = dict.fromkeys(name for design in of for name in design.parameters.names())
-            raise ParameterError(f"there is no parameter {axis.name}; there are window, {', '.join(known)}")
+            raise ParameterError(
+                f"there is no parameter {printable(axis.name, 30)}; there are {listed(['window', *known], axis.name)}"
+            )
 
 
 def _has(design: Design, name: str) -> bool:

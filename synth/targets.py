@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+from streamjoin.reference.wording import listed, shown
 from streamjoin.synth.errors import TargetError
 from streamjoin.synth.floorplan import RamRows
 
@@ -256,7 +257,7 @@ def find(name: str) -> Target:
     """
     device, at, goal = name.partition("@")
     if device not in TARGETS:
-        raise TargetError(f"there is no target {device!r}; there are {', '.join(TARGETS)}")
+        raise TargetError(f"there is no target {shown(device)}; there are {listed(TARGETS, device)}")
     target = TARGETS[device]
     if not at:
         return target

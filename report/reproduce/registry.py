@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 
+from streamjoin.reference.wording import listed, shown
 from streamjoin.report import reproduce
 from streamjoin.report.reproduce.entry import Entry
 from streamjoin.sim.files import InputError
@@ -28,5 +29,5 @@ def choose(names: Sequence[str]) -> list[Entry]:
     """The entries of these names, or all; the error names all there are."""
     for name in names:
         if name not in ENTRIES:
-            raise InputError(f"there is no figure {name!r}; there are {', '.join(ENTRIES)}")
+            raise InputError(f"there is no figure {shown(name)}; there are {listed(ENTRIES, name)}")
     return [ENTRIES[name] for name in dict.fromkeys(names or ENTRIES)]

@@ -36,12 +36,30 @@ from streamjoin.reference.predicates import Predicate
         ({"span": 17, "time_width": 4}, "span must lie between 1 and 2\\^time_width = 16, not 17"),
         ({"predicate": "nearly"}, "no predicate is called 'nearly'"),
         ({"colour": "red"}, "there is no parameter colour; there are window, "),
+        ({"window": "ten"}, "window must be a whole number, not 'ten'"),
+        ({"window": "٣"}, "window must be a whole number, not '٣'"),
+        ({"cores": "9" * 5000}, "cores must be a whole number, not '9+…9+'"),
+        ({"scan": "\x1b[31m" * 100}, r"scan is one of parallel, sequential, not '\\x1b"),
+        ({"x" * 1000: 1}, "there is no parameter x+…x+; there are window, "),
     ],
 )
 def test_one_sentence_that_names_the_fix(given, sentence):
     with pytest.raises(ParameterError, match=sentence) as caught:
         HandshakeParameters.parse(given)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) <= 280
+
+
+def test_zeros_in_front_do_not_change_a_number():
+    assert HandshakeParameters.parse({"window": "010", "cores": "05"}).windows == (10, 10)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
+def test_of_many_parameters_those_are_named_that_are_meant(design):
+    for name in design.parameters.names():
+        with pytest.raises(ParameterError, match=rf"there is no parameter {name}x; there are .*\b{name}\b") as caught:
+            design.parameters.parse({f"{name}x": 1})
+        assert len(str(caught.value)) <= 280
 
 
 @pytest.mark.parametrize("error", [TypeError, SystemExit])

@@ -77,6 +77,27 @@ def test_match_rate_is_met(spec, match_rate):
     assert rate(workload) == near(match_rate)
 
 
+@pytest.mark.parametrize("keys", ["uniform", "zipf"])
+@pytest.mark.parametrize("spec", ["bands:300..400", "bands:-400..-300,256..300", "band2:3,50"])
+def test_no_match_at_all_where_keys_are_narrow(spec, keys):
+    """Where no two keys can match, too."""
+    workload = Workload(key_width=8, predicate=parse_predicate(spec), match_rate=0, keys=keys)
+    assert rate(workload) == 0
+    assert len(np.unique(workload.slice(0, 1000).key)) > 1
+
+
+@pytest.mark.parametrize("key_width", [1, 3, 4, 8])
+def test_no_match_at_all_where_equal_keys_do_not_match(key_width):
+    workload = Workload(key_width=key_width, predicate=parse_predicate("bands:-9..-7,5..8"), match_rate=0)
+    assert rate(workload) == 0
+    assert workload.slice(0, 1000).key.max() < 2**key_width
+
+
+def test_ranges_that_keys_cannot_reach_do_not_count():
+    workload = Workload(key_width=8, predicate=parse_predicate("bands:-400..-300,1..2"), match_rate=0.2)
+    assert rate(workload) == near(0.2)
+
+
 @pytest.mark.parametrize("match_rate", [0, 0.003, 0.1, 0.9])
 @pytest.mark.parametrize("spec", ["equi", "band:7", "band2:3,50"])
 @pytest.mark.parametrize("keys", ["zipf", "drifting"])
@@ -190,7 +211,22 @@ def test_segments_of_a_workload_are_made_without_the_whole():
         ({"match_rate": 1e-320}, "widen the key"),
         ({"match_rate": 0, "streams": 3, "key_width": 1}, "widen the key"),
         ({"match_rate": 0.5, "predicate": parse_predicate("band:200"), "key_width": 8}, "widen the key"),
-        ({"match_rate": 1, "predicate": parse_predicate("bands:300..400"), "key_width": 8}, "widen the key"),
+        (
+            {"match_rate": 1, "predicate": parse_predicate("bands:300..400"), "key_width": 8},
+            "no two keys of width 8 match by 'bands:300..400': widen the key",
+        ),
+        (
+            {"match_rate": 0, "predicate": parse_predicate("band:300"), "key_width": 8},
+            "needs 2 groups of keys that match within a group alone, and so narrow a key has room for 1: widen the key",
+        ),
+        (
+            {"keys": "zipf", "match_rate": 0.5, "predicate": parse_predicate("band:300"), "key_width": 8},
+            "room for one zipf key, which always matches: widen the key",
+        ),
+        (
+            {"keys": "zipf", "match_rate": 0.001, "predicate": parse_predicate("band:3"), "key_width": 8},
+            r"37 zipf keys match at rates from 0\.0271 to below 1",
+        ),
         ({"match_rate": 0.5, "predicate": parse_predicate("lt"), "key_width": 1}, "at least 2"),
         ({"match_rate": 0.5, "predicate": OWN}, "leave the match rate out"),
         ({"match_rate": 0.5, "predicate": parse_predicate("lt"), "streams": 3}, "only for 'equi'"),
@@ -199,3 +235,8 @@ def test_segments_of_a_workload_are_made_without_the_whole():
 def test_workloads_that_cannot_be(parameters, message):
     with pytest.raises(ValueError, match=message):
         Workload(**parameters)
+
+
+def test_the_least_rate_of_zipf_keys_that_is_named_can_be_had():
+    """Rounding may not make it less than it is."""
+    assert Workload(keys="zipf", match_rate=0.0271, predicate=parse_predicate("band:3"), key_width=8)

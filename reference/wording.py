@@ -1,0 +1,53 @@
+"""What users wrote, in our sentences: short, and in printable characters."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+#: The longest sentence that a user gets to read, in characters.
+LONGEST = 300
+
+_VALUE = 40  # characters of a value in a sentence
+_NAME = 100  # and of a file's name
+
+
+def printable(text: str, longest: int = LONGEST) -> str:
+    """The text with all that cannot be printed escaped; where it is longer than allowed, its middle is left out."""
+    text = _cut(text, longest)  # before: text may be megabytes
+    return _cut("".join(c if c.isprintable() else repr(c)[1:-1] for c in text), longest)
+
+
+def shown(value: object) -> str:
+    """A value as sentences show it: text in quotes, and nothing longer than a line has room for."""
+    return _cut(repr(_cut(value, _VALUE)), _VALUE) if isinstance(value, str) else printable(str(value), _VALUE)
+
+
+def named(path: object) -> str:
+    """A file's name as sentences show it."""
+    return printable(str(path), _NAME)
+
+
+def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
+    """Names with commas between. Where a sentence has no room for all, those that are like what was meant come first,
+    and how many are left out comes last.
+    """
+    names = list(names)
+    if len(", ".join(names)) <= longest:
+        return ", ".join(names)
+    near = get_close_matches(meant, names, cutoff=0.8)
+    names = near + [name for name in names if name not in near]
+    last = len(names)
+    while len(", ".join(names[:last])) > longest:
+        last -= 1
+    return f"{', '.join(names[:last])} and {len(names) - last} more"
+
+
+def one_sentence(text: str) -> str:
+    """What others had to say, as one line that keeps to the limit."""
+    return printable(" ".join(text.split()))
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return f"{text[:head]}…{text[len(text) - (longest - head - 1) :]}"
