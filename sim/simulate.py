@@ -17,6 +17,8 @@ from streamjoin.reference.join import count_overflows
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.latency import latency_statistics
 from streamjoin.sim.model import DesignError, Model, Run, Stalls
+from streamjoin.sim.offered_load import driving, load_figures
+from streamjoin.sim.offers import Offers
 from streamjoin.sim.promises import Promises, take_out
 from streamjoin.sim.records import expand
 from streamjoin.sim.verilate import Library, build_library
@@ -50,6 +52,7 @@ class Simulator:
         arrivals: Arrivals,
         *,
         check: bool = True,
+        offers: Offers | None = None,
         input_stalls: Stalls | None = None,
         output_stalls: Stalls | None = None,
         reset_at: int | None = None,
@@ -59,7 +62,8 @@ class Simulator:
         """Push the arrivals through the design, drain it, and compare with the reference unless told not to.
 
         Tuples carry their arrival number as payload; that is how results are recognised. With ``reset_at`` the run is
-        cut off by a reset in that cycle, wherever it stands, and starts anew: only the second attempt counts.
+        cut off by a reset in that cycle, wherever it stands, and starts anew: only the second attempt counts. Without
+        ``offers`` tuples are offered as fast as they are taken.
         """
         p = self.parameters
         if len(arrivals) > 1 << p.payload_width:
@@ -73,6 +77,7 @@ class Simulator:
                 model.run,
                 fields,
                 arrivals.stream,
+                **driving(offers, p),
                 input_stalls=input_stalls,
                 output_stalls=output_stalls,
                 patience=p.patience,
@@ -82,12 +87,12 @@ class Simulator:
             run = attempt(progress=progress)
         if p.gives_records:
             expansion = expand(run, arrivals, p)
-            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None)
+            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None, offers=offers)
             difference = compare(expansion.expected, expansion.numbers) if check else None
             return dataclasses.replace(simulation, difference=difference)
         run, promises = take_out(run) if p.numbered else (run, None)
         numbers = np.column_stack([run.result[f"payload_{stream.lower()}"] for stream in p.streams]).astype(np.int64)
-        simulation = Simulation(self, arrivals, run, numbers, None, promises)
+        simulation = Simulation(self, arrivals, run, numbers, None, promises, offers)
         return simulation.checked() if check else simulation
 
 
@@ -97,7 +102,7 @@ class Simulation:
 
     ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part.
     ``difference`` is how that differs from the reference, or ``None`` if nobody looked. ``promises`` are those of
-    designs that make any.
+    designs that make any. ``offers`` are as they were given.
     """
 
     simulator: Simulator
@@ -106,6 +111,7 @@ class Simulation:
     numbers: np.ndarray
     difference: Difference | None
     promises: Promises | None = None
+    offers: Offers | None = None
 
     @property
     def exact(self) -> bool:
@@ -134,12 +140,16 @@ class Simulation:
 
     @property
     def latencies(self) -> np.ndarray:
-        """For each result the cycles from the acceptance of its later tuple to its leaving.
+        """For each result the cycles from the acceptance of its later tuple to its leaving."""
+        return self.since(self.run.accepted_cycle)
+
+    def since(self, cycle: np.ndarray, of: np.ndarray | bool = True) -> np.ndarray:
+        """For each of some results the cycles from that of its later tuple, given for all arrivals, to its leaving.
 
         A wrong design may give results of tuples that never were; those are left out.
         """
-        real = (self.numbers < len(self.arrivals)).all(axis=1)
-        return self.run.result_cycle[real] - self.run.accepted_cycle[self.numbers[real]].max(axis=1)
+        real = (self.numbers < len(self.arrivals)).all(axis=1) & of
+        return self.run.result_cycle[real] - cycle[self.numbers[real]].max(axis=1)
 
     @property
     def key_columns(self) -> dict[str, np.ndarray]:
@@ -174,6 +184,8 @@ class Simulation:
             "sim_seconds": run.seconds,
             "cycles_per_second": run.cycles / run.seconds,
         }
+        if self.offers is not None:
+            summary |= load_figures(self)
         if self.promises is not None:
             summary["punctuations"] = len(self.promises.covered)
         if run.lost:
