@@ -46,7 +46,7 @@ def _as_text() -> str:
     for design in DESIGNS.values():
         lines += [f"{design.name}: {design.summary} (paper {', '.join(design.papers)})"]
         if design.parameters().holds_back:
-            lines.append(f"  holds results back until later tuples or a drain: {design.parameters().holds_back}")
+            lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
         for parameter in _parameters(design):
             default = "none" if parameter["default"] is None else parameter["default"]
             choices = f" [{' | '.join(parameter['choices'])}]" if "choices" in parameter else ""

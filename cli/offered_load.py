@@ -88,8 +88,8 @@ def lines(summary: dict, parameters: CommonParameters) -> list[str]:
         told.append(f"  sojourn in cycles, from the offer: {in_words(summary['sojourn_cycles'])}")
     if loaded and summary["results_after_drain"]:
         told.append(
-            f"  {summary['results_after_drain']} results came with the drain alone, and are not in the sojourn: "
-            f"{parameters.holds_back}"
+            f"  not in the sojourn: {summary['results_after_drain']} of {summary['results']} results came only with "
+            f"the drain, because {parameters.holds_back}"
         )
     return told + _in_seconds(summary)
 
