@@ -35,6 +35,7 @@ def _as_json(design: Design) -> dict:
         "summary": design.summary,
         "streams": list(design.parameters().streams),
         "papers": list(design.papers),
+        "holds_back": design.parameters().holds_back,
         "parameters": _parameters(design),
         "presets": design.presets,
     }
@@ -44,6 +45,8 @@ def _as_text() -> str:
     lines = []
     for design in DESIGNS.values():
         lines += [f"{design.name}: {design.summary} (paper {', '.join(design.papers)})"]
+        if design.parameters().holds_back:
+            lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
         for parameter in _parameters(design):
             default = "none" if parameter["default"] is None else parameter["default"]
             choices = f" [{' | '.join(parameter['choices'])}]" if "choices" in parameter else ""

@@ -5,8 +5,8 @@ import sys
 
 from tqdm import tqdm
 
+from streamjoin.cli import offered_load, tuples
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli import tuples
 from streamjoin.cli.arguments import add_design, file_of, read_design, share
 from streamjoin.cli.progress import note
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
@@ -20,6 +20,7 @@ from streamjoin.sim.tables import write_results
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     tuples.add_arguments(parser)
+    offered_load.add_arguments(parser)
     stalls = parser.add_argument_group("stalls")
     stalls.add_argument("--input-stalls", type=share, default=0.0, metavar="X", help="share of cycles without input")
     stalls.add_argument("--output-stalls", type=share, default=0.0, metavar="X", help="share of cycles output waits")
@@ -34,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("input_stalls", "output_stalls"):
         if getattr(arguments, name) == 1:
             raise InputError(f"--{name.replace('_', '-')} must be below 1, or nothing ever moves")
+    offered_load.check(arguments)
     check_widths(parameters)
     for path in (arguments.output, arguments.waves):
         if path is not None:
@@ -41,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     summary_option.check(arguments)
     arrivals = _arrivals(arguments, parameters)
     check_numbering(parameters, len(arrivals))
+    offers = offered_load.offers_of(arguments, arrivals)
     with note(f"building {design.name}"):
         simulator = Simulator.build(design, parameters, waves=arguments.waves)
     seed = arguments.seed or 0
@@ -48,12 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
         simulation = simulator.run(
             arrivals,
             check=not arguments.no_check,
+            offers=offers,
             input_stalls=Stalls(arguments.input_stalls, seed=seed),
             output_stalls=Stalls(arguments.output_stalls, seed=seed + 1),
             waves=arguments.waves,
             progress=lambda accepted: bar.update(accepted - bar.n),
         )
     summary = simulation.summary()
+    summary |= offered_load.in_seconds(summary, arguments.clock)
     if arguments.output:
         write_results(
             arguments.output,
@@ -62,13 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
             simulation.run.result_cycle,
             parameters.streams,
         )
-    summary_option.tell(arguments, summary, _in_words(summary))
+    summary_option.tell(arguments, summary, _in_words(summary, parameters, tuples.nothing_matched(arguments, summary)))
     return _status(simulation)
 
 
 def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
     if arguments.input:
-        return tuples.read_file(arguments, parameters)
+        return tuples.read_file(arguments, parameters, timed=arguments.pace == "time")
     arrivals = tuples.workload(arguments, parameters).slice(0, arguments.tuples)
     if parameters.span is not None and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
         raise ParameterError(
@@ -77,15 +82,15 @@ def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arri
     return arrivals
 
 
-def _in_words(summary: dict) -> str:
-    latency = summary["latency_cycles"]
+def _in_words(summary: dict, parameters: JoinParameters, nothing: list[str]) -> str:
     lines = [
         f"{summary['design']}: {summary['tuples']} tuples, {summary['results']} results, {summary['cycles']} cycles",
-        f"  a cycle: {summary['tuples_per_cycle']:.4g} tuples, {summary['results_per_cycle']:.4g} results",
+        f"  a cycle: {summary['tuples_per_cycle']:.4g} tuples, {summary['results_per_cycle']:.4g} results"
+        + (", until the last tuple was taken" if "sojourn_cycles" in summary else ""),
         f"  {summary['stall_cycles']} cycles in which input waited, {summary['halted_cycles']} halted by full queues",
+        *offered_load.lines(summary, parameters),
+        *nothing,
     ]
-    if latency["min"] is not None:
-        lines.append("  latency in cycles: " + ", ".join(f"{name} {value:g}" for name, value in latency.items()))
     if summary["dropped"] or summary["overflows"]:
         lines.append(f"  {summary['dropped']} tuples dropped, {summary['overflows']} overflows")
     if "lost_intermediates" in summary:

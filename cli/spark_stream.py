@@ -88,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     done = f"{figures['tuples']} tuples in {figures['batches']} micro-batches, {figures['seconds']:.1f} s"
     words = [
         f"{design.name}: {lanes.total} tuples in {lanes.lanes} lanes, {results} results, every one checked",
+        *tuples.nothing_matched(arguments, summary),
         f"  this run: {done} ({rate:,.0f} tuples a second)",
         f"  read the results through Spark: spark.read.parquet({str(arguments.output)!r})",
     ]

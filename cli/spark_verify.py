@@ -11,6 +11,7 @@ from tqdm import tqdm
 from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, file_of, read_design, whole
+from streamjoin.cli.offered_load import AT_FULL_LOAD, in_words
 from streamjoin.cli.progress import note
 from streamjoin.sim.files import check_writable
 from streamjoin.sim.simulate import Simulator, check_widths
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         from streamjoin.report.segment_plots import draw_segments
 
         draw_segments(summary, arguments.plot)
-    summary_option.tell(arguments, summary, _in_words(summary))
+    summary_option.tell(arguments, summary, _in_words(summary, tuples.nothing_matched(arguments, summary)))
     for sentence in [*verification.wrong, *verification.failed][:_SHOWN]:
         print(f"streamjoin: {sentence}", file=sys.stderr)
     return 1 if verification.wrong else 2 if verification.failed else 0
@@ -80,17 +81,18 @@ def _show(bar: tqdm, what: str, done: int, of: int) -> None:
     bar.refresh()
 
 
-def _in_words(summary: dict) -> str:
+def _in_words(summary: dict, nothing: list[str]) -> str:
     latency, seconds = summary["latency_cycles"], summary["simulate_seconds"]
     counts = ", ".join(f"{summary[name]} {name}" for name in ("tuples", "results", "cycles"))
     skew = f", skew {summary['skew']:.2f}" if summary["skew"] else ""
     where = f"{summary['segments']} segments on {summary['workers']} workers"
     lines = [
         f"{summary['design']} on {summary['master']}: {counts}",
+        *nothing,
         f"  {where}, {summary['warm_up']} tuples of warm-up, {summary['retries']} retries{skew}",
     ]
     if latency["min"] is not None:
-        lines.append("  latency in cycles: " + ", ".join(f"{name} {value:g}" for name, value in latency.items()))
+        lines.append(f"  latency in cycles, from acceptance, {AT_FULL_LOAD}: {in_words(latency)}")
     if summary["overflows"]:
         lines.append(f"  {summary['overflows']} overflows")
     lines.append(f"  simulated and checked in {seconds:.1f} s ({summary['tuples_per_second']:,.0f} tuples a second)")

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from streamjoin.cli.arguments import on_record, share, whole
 from streamjoin.hdl.registry import find
-from streamjoin.report.metrics import WRONG
+from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.grid import Axis, expand, read_axis
 from streamjoin.synth.sweep import DEFAULT_RATES, Settings, Sweep
 
@@ -93,6 +93,8 @@ def _in_words(results: dict, folder: Path) -> str:
     sentences = dict.fromkeys(failure["sentence"] for row in results["rows"] for failure in row["failures"])
     sentences |= dict.fromkeys(f"{each['design']} refuses: {each['sentence']}" for each in results["refused"])
     lines += [f"  {sentence}" for sentence in sentences]
+    silent = dict.fromkeys((row["label"], *nothing_matched(row)) for row in results["rows"] if nothing_matched(row))
+    lines += [f"  nothing matched: {label} has 0 results at {', '.join(rates)}" for label, *rates in silent]
     return "\n".join([*lines, f"{folder / 'report.html'}: all of it; results.csv, results.json and plots beside it"])
 
 

@@ -35,8 +35,8 @@ def add_generated(parser: argparse.ArgumentParser) -> None:
     generated.add_argument("--keys", choices=KEYS, help="how often each key comes (default uniform)")
 
 
-def read_file(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
-    """The tuples of --input."""
+def read_file(arguments: argparse.Namespace, parameters: JoinParameters, *, timed: bool = False) -> Arrivals:
+    """The tuples of --input; with ``timed`` their times, too, even where windows do not need them."""
     for name in ("match_rate", "arrivals", "keys"):
         if getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --tuples, not with --input: leave it out")
@@ -45,8 +45,8 @@ def read_file(arguments: argparse.Namespace, parameters: JoinParameters) -> Arri
         parameters.streams,
         key_width=parameters.key_width,
         two_keys="key2" in parameters.predicate.fields,
-        timed=parameters.span is not None,
-        time_width=parameters.time_width,
+        timed=timed or parameters.span is not None,
+        time_width=parameters.time_width if parameters.span is not None else 63,
     )
 
 
@@ -64,3 +64,18 @@ def workload(arguments: argparse.Namespace, parameters: JoinParameters) -> Workl
         )
     except ValueError as error:
         raise ParameterError(str(error)) from error
+
+
+def nothing_matched(arguments: argparse.Namespace, summary: dict) -> list[str]:
+    """A line for a run without results that should have none, with what would help; no line for any other."""
+    if summary["results"] or not summary["tuples"] or summary["check"] not in ("exact", "skipped"):
+        return []
+    if getattr(arguments, "input", None):
+        advice = "check the keys of both streams, the predicate and the windows"
+    elif arguments.match_rate is None:
+        advice = "--match-rate X makes tuples match with that probability"
+    elif arguments.match_rate == 0:
+        advice = "as --match-rate 0 asks for"
+    else:
+        advice = "raise --match-rate, --tuples or the windows"
+    return [f"  nothing matched: 0 results ({advice})"]

@@ -113,6 +113,11 @@ class BisortParameters(JoinParameters):
         return self.mergers + 2 * self.probers
 
     @property
+    def quiet(self) -> int:
+        # A drain ends the last batch at once; by itself it ends when its first tuple has waited so long.
+        return self.collect + 8
+
+    @property
     def patience(self) -> int:
         # The longest silence: two batches whose candidates have all expired, each of which took all passes.
         arrays = self.arrays

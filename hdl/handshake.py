@@ -64,6 +64,10 @@ class HandshakeParameters(JoinParameters):
         return sum(self.windows) if self.scan == "parallel" else self.cores
 
     @property
+    def holds_back(self) -> str | None:
+        return "tuples move on only as later ones push them, and meet on the way" if self.cores > 1 else None
+
+    @property
     def patience(self) -> int:
         # The longest silence is a drain without results: one stream pushed through all cores.
         return min(self.windows) * drain_step(self.pace, SequentialCore.glance, self.cores, self.fan) + 1000

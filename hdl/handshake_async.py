@@ -30,6 +30,10 @@ class AsynchronousHandshakeParameters(MessageChainParameters):
         )
 
     @property
+    def holds_back(self) -> str | None:
+        return "tuples at rest meet only as later ones push them on" if self.cores > 1 else None
+
+    @property
     def patience(self) -> int:
         # The longest silence is a drain without results: R pushed through all cores while each of them scans.
         rows = sum(ring.rows for ring in self.handover.rings.values())

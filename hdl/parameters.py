@@ -83,6 +83,16 @@ class CommonParameters(abc.ABC):
         return False
 
     @property
+    def holds_back(self) -> str | None:
+        """Why results may wait until later tuples, or a drain, push them out; ``None``: each comes by itself."""
+        return None
+
+    @property
+    def quiet(self) -> int:
+        """Cycles of silence, with no more tuples to come, after which a drain hastens nothing that comes by itself."""
+        return 0 if self.holds_back is None else self.patience
+
+    @property
     def pairing(self) -> Pairing:
         return Pairing(
             self.predicate,

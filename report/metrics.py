@@ -92,6 +92,12 @@ def telling_run(row: dict) -> dict | None:
     return min(enough or most, key=_rate, default=None)
 
 
+def nothing_matched(row: dict) -> list[str]:
+    """At which match rates a row has no results though there might have been; a rate of 0 asks for none."""
+    silent = [run for run in row["runs"] if not run["results"] and run["check"] == "exact" and run["match_rate"] != 0]
+    return ["uniform keys" if run["match_rate"] is None else f"{100 * run['match_rate']:g} %" for run in silent]
+
+
 def tuples_per_second(row: dict, run: dict | None) -> float | None:
     """Cycles from the simulation times the clock of the same netlist; ``None`` if they are not of the same."""
     clock = fmax(row)

@@ -6,7 +6,7 @@ from importlib.resources import files
 from string import Template
 
 from streamjoin.report.charts import VARIABLES, Chart
-from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax, is_sound
+from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax, is_sound, nothing_matched
 from streamjoin.report.naming import Naming, in_words, upper
 from streamjoin.report.side_by_side import MARK, table, table_words
 from streamjoin.report.style import Look
@@ -69,6 +69,8 @@ def _lead(results: dict) -> str:
         text += f"{wrong} with a WRONG result." if wrong else "and a design that MISBEHAVES."
     else:
         text += "each result exact." if exact else "nothing checked yet."
+        if exact and not any(run["results"] for row in rows for run in row["runs"]):
+            text += " Nothing matched: there are no results."
     same = Naming.of(rows).fixed
     if same:
         text += f" Common to all: {', '.join(in_words(name, value) for name, value in same.items())}."
@@ -146,10 +148,16 @@ def _failures(results: dict) -> str:
             escape(several[0]) if len(several) == 1 else f"{len(several)} combinations, such as {escape(several[0])}"
         )
         answers[f"<b>{escape(design)}</b> refuses {which}: {escape(sentence)}."] = None
+    silent = {
+        f"<b>{escape(row['label'])}</b>: 0 results at {escape(', '.join(rates))}": None
+        for row in results["rows"]
+        if (rates := nothing_matched(row))
+    }
     return (
         _list("What failed", alarms, "failures")
         + _list("What cannot be built", answers, "failures mild")
         + _list("What is not measured yet", open_ones, "failures mild")
+        + _list("Where nothing matched", silent, "failures mild")
     )
 
 

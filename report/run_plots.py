@@ -99,7 +99,8 @@ def latency_chart(sweep: Rows) -> Chart | None:
         return None
     words = (
         "Cycles from the acceptance of the later tuple of a pair to its result leaving, at the lowest match rate that "
-        "has results enough, before a clock turns them into time. Lines mark the median and the 99th percentile."
+        "has results enough, input offered as fast as it is taken, before a clock turns them into time. Lines mark the "
+        "median and the 99th percentile."
     )
     if sweep.naming.axis:
         words += f" Of each series the one with the most {sweep.naming.axis.replace('_', ' ')}."

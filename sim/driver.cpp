@@ -47,18 +47,24 @@ struct Request {
     uint64_t stride;           // words per arrival
     const uint8_t* stream;     // port number of each arrival
     const uint32_t* words;     // arrivals × stride
+    const int64_t* offered;    // the cycle from which each arrival waits, never decreasing; null: as fast as it is taken
+    uint64_t queue;            // 0: what is not taken in the very cycle in which it is offered is dropped
     int64_t* accepted_cycle;   // out; stays as it was for what has not been accepted
     uint8_t* discarded;        // out
     StallPlan input_stalls;
     StallPlan output_stalls;
     uint64_t patience;
     uint64_t drain;            // 0: finished with the last acceptance
+    uint64_t quiet;            // cycles of silence after the last acceptance before the drain
 };
 
 struct Report {
     uint64_t cycles, accepted, presented, results, stall_cycles, halted_cycles, dropped, overflows, lost;
     uint64_t valid, halted, drained, draining;  // as sampled in the last cycle
     uint64_t violator;                          // the arrival that was accepted too early
+    uint64_t turned_away;                       // arrivals that were dropped in front of the design; accepted counts them
+    uint64_t input_cycles;                      // cycles until the last arrival had been accepted or dropped
+    uint64_t undrained_cycles;                  // cycles until drain went up
 };
 
 enum Status { FINISHED, MORE, STUCK, ORDER_VIOLATION };
@@ -173,6 +179,7 @@ public:
         m_request = request;
         m_report = Report{};
         m_idle = 0;
+        m_silence = 0;
         m_result_words.clear();
         m_result_cycles.clear();
         for (unsigned port = 0; port < PORTS; ++port) m_input_stalls[port] = Stalls{request.input_stalls, port + 1};
@@ -203,11 +210,12 @@ public:
 
 private:
     Status cycle() {
-        present();
-        const bool drain = m_request.drain && m_report.accepted == m_request.arrivals;
+        const bool drain = m_request.drain && m_report.accepted == m_request.arrivals && m_silence >= m_request.quiet;
         const bool ready = !m_output_stalls.next();
         m_model->drain = drain;
         m_model->o_result___05Fready = ready;
+        present();
+        if (!m_request.queue) turn_away();
         settle();
 
         const bool valid = m_model->o_result___05Fvalid;
@@ -225,6 +233,9 @@ private:
 
         clock();
         ++m_report.cycles;
+        if (m_report.accepted > accepted_before) m_report.input_cycles = m_report.cycles;
+        if (!drain) m_report.undrained_cycles = m_report.cycles;
+        if (!drain && accepted_before == m_request.arrivals) m_silence = valid ? 0 : m_silence + ready;
         if (drain ? m_report.drained && !valid : !m_request.drain && m_report.accepted == m_request.arrivals) {
             return FINISHED;
         }
@@ -239,14 +250,42 @@ private:
 
     // Raises valid for the arrivals that are due. Those presented together have rising port numbers, since within a
     // cycle the arrival order is the port order. A stall can hold back an arrival, but never one already presented.
+    // Without a queue all that is offered in this cycle is presented in it; what cannot be is dropped at once.
     void present() {
         bool stalled[PORTS];
         for (unsigned port = 0; port < PORTS; ++port) stalled[port] = m_input_stalls[port].next();
         const uint8_t* stream = m_request.stream;
-        for (uint64_t& next = m_report.presented; next < m_request.arrivals; ++next) {
-            const bool follows = next == m_report.accepted || stream[next] > stream[next - 1];
-            if (!follows || stalled[stream[next]]) return;
+        int last = -1;  // port that was raised in this cycle, where there is no queue
+        for (uint64_t& next = m_report.presented; next < m_request.arrivals && is_offered(next); ++next) {
+            if (m_request.queue) {
+                const bool follows = next == m_report.accepted || stream[next] > stream[next - 1];
+                if (!follows || stalled[stream[next]]) return;
+            } else if (stream[next] <= last || stalled[stream[next]]) {
+                m_request.discarded[next] = 1;
+                continue;
+            }
+            last = stream[next];
             raise(stream[next], m_request.words + next * m_request.stride);
+        }
+    }
+
+    bool is_offered(uint64_t arrival) const {
+        return !m_request.offered || m_request.offered[arrival] <= static_cast<int64_t>(m_report.cycles);
+    }
+
+    // Drops what the design would not take of the arrivals presented in this cycle. Their valid goes down before anybody
+    // sees it at a clock edge, so none is ever withdrawn. Since ready may depend on valid, one at a time, the earliest.
+    void turn_away() {
+        m_model->clk = 0;
+        m_model->eval();
+        for (uint64_t arrival = m_report.accepted; arrival < m_report.presented; ++arrival) {
+            const unsigned port = m_request.stream[arrival];
+            if (m_request.discarded[arrival] || is_ready(port)) continue;
+            m_request.discarded[arrival] = 1;
+            m_taken = 1u << port;
+            lower_taken();
+            m_model->eval();
+            arrival = m_report.accepted - 1;  // from the first again
         }
     }
 
@@ -254,6 +293,11 @@ private:
     bool accept() {
         for (uint64_t arrival = m_report.accepted; arrival < m_report.presented; ++arrival) {
             const unsigned port = m_request.stream[arrival];
+            if (m_request.discarded[arrival]) {  // in front of the design
+                ++m_report.turned_away;
+                ++m_report.accepted;
+                continue;
+            }
             if (!is_ready(port)) continue;
             if (arrival != m_report.accepted) {
                 m_report.violator = arrival;
@@ -333,8 +377,9 @@ private:
     Report m_report{};
     Stalls m_input_stalls[PORTS];
     Stalls m_output_stalls;
-    uint64_t m_idle = 0;   // cycles without progress
-    uint32_t m_taken = 0;  // ports whose transfer happens with the coming edge
+    uint64_t m_idle = 0;     // cycles without progress
+    uint64_t m_silence = 0;  // cycles without a result, all input being in
+    uint32_t m_taken = 0;    // ports whose transfer happens with the coming edge
     std::vector<uint32_t> m_result_words;
     std::vector<int64_t> m_result_cycles;
 };

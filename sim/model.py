@@ -70,9 +70,10 @@ class Run:
     Attributes
     ----------
     accepted_cycle
-        For each arrival the cycle in which it was taken; -1 if it was not, because the run was cut short.
+        For each arrival the cycle in which it was taken; -1 if it was not, because the run was cut short or it was
+        dropped in front of the design.
     discarded
-        For each arrival whether the design discarded it (``on_full="drop"``).
+        For each arrival whether it was dropped: by the design (``on_full="drop"``), or in front of it.
     result
         The fields of the results, one array each, in the order in which the results left.
     result_cycle
@@ -81,12 +82,15 @@ class Run:
         Whether the run came to its end; otherwise ``max_cycles`` cut it short.
     cycles
         How many clock cycles it took.
+    input_cycles, undrained_cycles
+        How many of them had passed when the last arrival had been taken or dropped, and when the drain began.
     stall_cycles
         Cycles in which an arrival was presented but none was taken.
     halted_cycles
         Cycles in which the design said that full queues held it back.
     dropped, overflows, lost
-        The design's own counters at the end; ``lost``: intermediate results that it threw away.
+        The design's own counters at the end, the first along with what was dropped in front of it; ``lost``:
+        intermediate results that it threw away.
     seconds
         How long the simulation took.
     """
@@ -97,6 +101,8 @@ class Run:
     result_cycle: np.ndarray
     finished: bool
     cycles: int
+    input_cycles: int
+    undrained_cycles: int
     stall_cycles: int
     halted_cycles: int
     dropped: int
@@ -172,6 +178,9 @@ class Model:
         fields: Mapping[str, np.ndarray],
         stream: np.ndarray,
         *,
+        offered: np.ndarray | None = None,
+        queue: bool = True,
+        quiet: int = 0,
         input_stalls: Stalls | None = None,
         output_stalls: Stalls | None = None,
         patience: int = 100_000,
@@ -187,6 +196,15 @@ class Model:
             One array for each field of the input payloads, a row for each arrival.
         stream
             For each arrival the number of its input port, from 0.
+        offered
+            For each arrival the cycle in which it is offered, 0 being the first after the reset, never decreasing;
+            unless told, each is offered as soon as the one before it has been taken, or together with it.
+        queue
+            Whether what is offered waits until it is taken, in arrival order, as many as there may be. If not, what
+            is not taken in the cycle in which it is offered is dropped; ``offered`` is needed then.
+        quiet
+            Cycles of silence, in which a result could have left and none did, between the last acceptance and the
+            drain.
         input_stalls, output_stalls
             When arrivals and the result's consumer hold back; never, unless told.
         patience
@@ -209,6 +227,10 @@ class Model:
         started = time.perf_counter()
         stream = np.ascontiguousarray(stream, dtype=np.uint8)
         words = self._pack(fields, stream)
+        if offered is not None:
+            offered = _checked_offers(offered, len(stream))
+        elif not queue:
+            raise ValueError("arrivals that do not wait need a cycle in which they are offered")
         accepted_cycle = np.full(len(stream), -1, dtype=np.int64)
         discarded = np.zeros(len(stream), dtype=np.uint8)
         input_plan, input_pattern = _plan(input_stalls or Stalls())
@@ -218,12 +240,15 @@ class Model:
             stride=words.shape[1],
             stream=stream.ctypes.data,
             words=words.ctypes.data,
+            offered=None if offered is None else offered.ctypes.data,
+            queue=queue,
             accepted_cycle=accepted_cycle.ctypes.data,
             discarded=discarded.ctypes.data,
             input_stalls=input_plan,
             output_stalls=output_plan,
             patience=patience,
             drain=drain,
+            quiet=quiet,
         )
         self.reset()
         self._library.streamjoin_begin(self._handle, ctypes.byref(request))
@@ -242,9 +267,11 @@ class Model:
             result_cycle=result_cycle,
             finished=status == _FINISHED,
             cycles=report.cycles,
+            input_cycles=report.input_cycles,
+            undrained_cycles=report.undrained_cycles,
             stall_cycles=report.stall_cycles,
             halted_cycles=report.halted_cycles,
-            dropped=report.dropped,
+            dropped=report.dropped + report.turned_away,
             overflows=report.overflows,
             lost=report.lost,
             seconds=time.perf_counter() - started,
@@ -316,6 +343,15 @@ def _start_values(contents: Contents) -> tuple[int, int]:
     return (named[contents], 1) if isinstance(contents, str) else (_DRAWN, 1 + contents % (2**31 - 1))
 
 
+def _checked_offers(offered: np.ndarray, count: int) -> np.ndarray:
+    offered = np.ascontiguousarray(offered, dtype=np.int64)
+    if len(offered) != count:
+        raise ValueError(f"{len(offered)} arrivals are offered, and there are {count}")
+    if (np.diff(offered) < 0).any():
+        raise ValueError("an arrival is offered before an earlier one")
+    return offered
+
+
 def _word(flag: int) -> str:
     return "" if flag else "not "
 
@@ -340,12 +376,15 @@ class _Request(ctypes.Structure):
         ("stride", ctypes.c_uint64),
         ("stream", ctypes.c_void_p),
         ("words", ctypes.c_void_p),
+        ("offered", ctypes.c_void_p),
+        ("queue", ctypes.c_uint64),
         ("accepted_cycle", ctypes.c_void_p),
         ("discarded", ctypes.c_void_p),
         ("input_stalls", _StallPlan),
         ("output_stalls", _StallPlan),
         ("patience", ctypes.c_uint64),
         ("drain", ctypes.c_uint64),
+        ("quiet", ctypes.c_uint64),
     )
 
 
@@ -354,7 +393,8 @@ class _Report(ctypes.Structure):
         (name, ctypes.c_uint64)
         for name in (
             *("cycles", "accepted", "presented", "results", "stall_cycles", "halted_cycles", "dropped", "overflows"),
-            *("lost", "valid", "halted", "drained", "draining", "violator"),
+            *("lost", "valid", "halted", "drained", "draining", "violator", "turned_away", "input_cycles"),
+            "undrained_cycles",
         )
     )
 

@@ -18,6 +18,8 @@ from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim import numbering
 from streamjoin.sim.latency import latency_statistics
 from streamjoin.sim.model import Contents, DesignError, Model, Run, Stalls
+from streamjoin.sim.offered_load import driving, load_figures
+from streamjoin.sim.offers import Offers
 from streamjoin.sim.promises import Promises, take_out
 from streamjoin.sim.records import expand
 from streamjoin.sim.verilate import Library, build_library
@@ -51,6 +53,7 @@ class Simulator:
         arrivals: Arrivals,
         *,
         check: bool = True,
+        offers: Offers | None = None,
         input_stalls: Stalls | None = None,
         output_stalls: Stalls | None = None,
         reset_at: int | None = None,
@@ -62,7 +65,8 @@ class Simulator:
 
         Tuples carry their arrival number as payload, scrambled (see :mod:`~streamjoin.sim.numbering`); that is how
         results are recognised. With ``reset_at`` the run is cut off by a reset in that cycle, wherever it stands, and
-        starts anew: only the second attempt counts. ``contents`` is what memories start with; no result depends on it.
+        starts anew: only the second attempt counts. Without ``offers`` tuples are offered as fast as they are taken.
+        ``contents`` is what memories start with; no result depends on it.
         """
         p = self.parameters
         check_numbering(p, len(arrivals))
@@ -73,6 +77,7 @@ class Simulator:
                 model.run,
                 fields,
                 arrivals.stream,
+                **driving(offers, p),
                 input_stalls=input_stalls,
                 output_stalls=output_stalls,
                 patience=p.patience,
@@ -82,12 +87,12 @@ class Simulator:
             run = attempt(progress=progress)
         if p.gives_records:
             expansion = expand(run, arrivals, p)
-            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None)
+            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None, offers=offers)
             difference = compare(expansion.expected, expansion.numbers) if check else None
             return dataclasses.replace(simulation, difference=difference)
         run, promises = take_out(run) if p.numbered else (run, None)
         found = [numbering.numbers(run.result[f"payload_{stream.lower()}"], p.payload_width) for stream in p.streams]
-        simulation = Simulation(self, arrivals, run, np.column_stack(found), None, promises)
+        simulation = Simulation(self, arrivals, run, np.column_stack(found), None, promises, offers)
         return simulation.checked() if check else simulation
 
 
@@ -98,6 +103,7 @@ class Simulation:
     ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part. A payload
     that no tuple had, which only a wrong design gives, has a number beyond all arrivals. ``difference`` is how that
     differs from the reference, or ``None`` if nobody looked. ``promises`` are those of designs that make any.
+    ``offers`` are as they were given.
     """
 
     simulator: Simulator
@@ -106,6 +112,7 @@ class Simulation:
     numbers: np.ndarray
     difference: Difference | None
     promises: Promises | None = None
+    offers: Offers | None = None
 
     @property
     def exact(self) -> bool:
@@ -134,12 +141,16 @@ class Simulation:
 
     @property
     def latencies(self) -> np.ndarray:
-        """For each result the cycles from the acceptance of its later tuple to its leaving.
+        """For each result the cycles from the acceptance of its later tuple to its leaving."""
+        return self.since(self.run.accepted_cycle)
+
+    def since(self, cycle: np.ndarray, of: np.ndarray | bool = True) -> np.ndarray:
+        """For each of some results the cycles from that of its later tuple, given for all arrivals, to its leaving.
 
         A wrong design may give results of tuples that never were; those are left out.
         """
-        real = (self.numbers < len(self.arrivals)).all(axis=1)
-        return self.run.result_cycle[real] - self.run.accepted_cycle[self.numbers[real]].max(axis=1)
+        real = (self.numbers < len(self.arrivals)).all(axis=1) & of
+        return self.run.result_cycle[real] - cycle[self.numbers[real]].max(axis=1)
 
     @property
     def key_columns(self) -> dict[str, np.ndarray]:
@@ -174,6 +185,8 @@ class Simulation:
             "sim_seconds": run.seconds,
             "cycles_per_second": run.cycles / run.seconds,
         }
+        if self.offers is not None:
+            summary |= load_figures(self)
         if self.promises is not None:
             summary["punctuations"] = len(self.promises.covered)
         if run.lost:

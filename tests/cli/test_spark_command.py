@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from streamjoin.cli import spark as spark_command
 from streamjoin.cli.main import main
+from streamjoin.spark_driver import session, verify
 from streamjoin.spark_driver.errors import SparkError
 from tests.quick_spark import QUICK_WORDS
 
@@ -61,6 +63,18 @@ def test_a_good_run_is_quiet_even_where_there_is_no_java(without_java, tmp_path)
     assert (summary["tuples"], summary["segments"]) == (900, 3)
     assert summary["results"] > 100
     assert sorted(path.name for path in work.iterdir()) == ["p.png", "s.json"]
+
+
+def test_nothing_matched(monkeypatch, capsys):
+    """All but Spark itself."""
+    figures = dict.fromkeys(("segments", "workers", "warm_up", "retries", "skew", "overflows", "cycles"), 1)
+    summary = {**figures, "design": "handshake", "master": "local[1]", "tuples": 50, "results": 0, "check": "exact"}
+    summary |= {"simulate_seconds": 1.0, "tuples_per_second": 50, "check_share": None, "oracle": "skipped"}
+    summary |= {"latency_cycles": {"min": None}, "oracle_seconds": None}
+    monkeypatch.setattr(session, "spark_session", lambda *_: nullcontext())
+    monkeypatch.setattr(verify, "verify", lambda *_, **__: verify.Verification(summary, [], []))
+    assert main(["spark", "verify", *SMALL, "--tuples", "50"]) == 0
+    assert "  nothing matched: 0 results (--match-rate X " in capsys.readouterr().out
 
 
 def test_a_wrong_result_is_status_1(streamjoin, tmp_path):

@@ -7,11 +7,21 @@ import json
 import pytest
 
 from streamjoin.cli.main import main
+from streamjoin.cli.sweep import _in_words as in_words
+from tests.report.sample import sample
 
 
 @pytest.fixture
 def sweep(streamjoin):
     return functools.partial(streamjoin, "sweep")
+
+
+def test_where_nothing_matched_is_told(tmp_path):
+    results = sample(targets=(None,), cores=(2,))
+    assert "nothing matched" not in in_words(results, tmp_path)
+    results["rows"][0]["runs"][0]["match_rate"] = None
+    label = results["rows"][0]["label"]
+    assert f"  nothing matched: {label} has 0 results at uniform keys\n" in in_words(results, tmp_path)
 
 
 def test_two_designs(sweep, tmp_path):

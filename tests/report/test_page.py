@@ -93,6 +93,20 @@ def test_what_failed_is_to_be_seen(page):
     assert "does not fit" in Table(page).body[2][-1]
 
 
+def test_where_nothing_matched_is_told():
+    results = sample(targets=(None,), cores=(2, 4))
+    assert "Where nothing matched" not in render(results, [])
+    for row in results["rows"]:
+        row["runs"][0]["match_rate"] = None
+    page = render(results, [])
+    label = results["rows"][0]["label"]
+    assert f"<h2>Where nothing matched</h2><ul><li><b>{label}</b>: 0 results at uniform keys</li>" in page
+    assert "Nothing matched: there are no results." not in page
+    for row in results["rows"]:
+        row["runs"] = row["runs"][:1]
+    assert "each result exact. Nothing matched: there are no results." in render(results, [])
+
+
 def test_estimates_are_marked_and_do_not_make_headlines(page):
     tiles = re.findall(r'<p class="figure">(.*?)</p><p class="where">(.*?)</p>', page)
     assert len(tiles) == 6

@@ -124,6 +124,8 @@ class FourStateModel:
             result_cycle=np.array(cycles, dtype=np.int64),
             finished=True,
             cycles=end["cycles"],
+            input_cycles=end["cycles"],
+            undrained_cycles=end["cycles"],
             stall_cycles=0,
             halted_cycles=0,
             dropped=end["dropped"],

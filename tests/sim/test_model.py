@@ -237,3 +237,67 @@ def test_fields_and_streams_must_agree():
             model.run({"key": np.array([1])}, np.array([0, 1]))
         with pytest.raises(ValueError, match="an arrival is for port 2, the last one is 1"):
             model.run({}, np.array([0, 2]))
+
+
+def offered_run(fields, stream, offered, *, drops=False, **options):
+    with Model(*built(drops=drops)) as model:
+        return model.run(fields, stream, offered=np.asarray(offered), patience=1000, **options)
+
+
+OFFERS = st.lists(st.integers(0, 4), max_size=60).map(np.cumsum)
+
+
+@settings(max_examples=40)
+@given(OFFERS, st.integers(0, 99), STALLS, STALLS, st.sampled_from((0, 7)))
+def test_what_is_offered_waits_in_arrival_order(offered, seed, input_stalls, output_stalls, quiet):
+    fields, stream = arrivals(len(offered), seed)
+    stalls = {"input_stalls": input_stalls, "output_stalls": output_stalls}
+    run = offered_run(fields, stream, offered, quiet=quiet, **stalls)
+    check(run, fields, stream)
+    assert not run.discarded.any()
+    assert (run.accepted_cycle >= offered).all()
+    assert run.input_cycles == max(run.accepted_cycle, default=-1) + 1
+    assert run.undrained_cycles >= run.input_cycles + quiet
+    assert (run.result_cycle[run.result_cycle >= run.input_cycles] < run.undrained_cycles).all() or not quiet
+
+
+@settings(max_examples=60)
+@given(OFFERS, st.integers(0, 99), STALLS, STALLS, st.booleans())
+def test_without_a_queue_each_is_taken_in_its_cycle_or_dropped(offered, seed, input_stalls, output_stalls, drops):
+    fields, stream = arrivals(len(offered), seed, keys=2)
+    stalls = {"input_stalls": input_stalls, "output_stalls": output_stalls}
+    run = offered_run(fields, stream, offered, drops=drops, queue=False, **stalls)
+    assert run.finished
+    assert rows(run) == expected(fields["key"], stream, ~run.discarded)
+    taken = run.accepted_cycle >= 0
+    assert (run.accepted_cycle[taken] == offered[taken]).all()
+    assert run.discarded[~taken].all()
+    assert run.dropped == run.discarded.sum()
+    assert run.stall_cycles == 0
+
+
+def test_without_a_queue_one_of_each_stream_is_taken_in_a_cycle():
+    fields = {"key": np.arange(7), "payload": np.arange(7)}
+    run = offered_run(fields, np.array([0, 1, 0, 1, 1, 0, 1], np.uint8), [3, 3, 3, 3, 5, 5, 5], queue=False)
+    assert run.accepted_cycle.tolist() == [3, 3, -1, -1, 5, -1, -1]
+    assert run.dropped == 4
+
+
+def test_what_is_offered_late_makes_nobody_stuck():
+    fields, stream = arrivals(3)
+    run = offered_run(fields, stream, [0, 5000, 90_000])
+    assert run.accepted_cycle.tolist() == [0, 5000, 90_000]
+    assert run.stall_cycles == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"offered": np.array([1])}, "1 arrivals are offered, and there are 2"),
+        ({"offered": np.array([1, 0])}, "offered before an earlier one"),
+        ({"queue": False}, "need a cycle in which they are offered"),
+    ],
+)
+def test_impossible_offers(options, message):
+    with Model(*built()) as model, pytest.raises(ValueError, match=message):
+        model.run({"key": np.zeros(2, int), "payload": np.arange(2)}, np.array([0, 1]), **options)
