@@ -38,7 +38,7 @@ def read_file(arguments: argparse.Namespace, parameters: JoinParameters) -> Arri
         parameters.streams,
         key_width=parameters.key_width,
         two_keys="key2" in parameters.predicate.fields,
-        timed=parameters.span is not None,
+        timed=parameters.spans is not None,
         time_width=parameters.time_width,
     )
 

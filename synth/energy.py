@@ -98,7 +98,7 @@ def _record(flat: Verilog, library: Library, parameters: JoinParameters, arrival
     back = np.uint64(pow(_SCRAMBLE, -1, space))
     found = [run.result[f"payload_{stream.lower()}"].astype(np.uint64) for stream in parameters.streams]
     found = np.column_stack([payload * back % np.uint64(space) for payload in found]).astype(np.int64)
-    expected = window_join_array(arrivals, parameters.predicate, Windows(parameters.windows, parameters.span))
+    expected = window_join_array(arrivals, parameters.predicate, Windows(parameters.windows, parameters.spans))
     if not (difference := compare(expected, found)).exact:
         raise DesignError(f"the flat design gives another result than the reference: {difference.describe()}")
     return changes, int(run.accepted_cycle[-1])

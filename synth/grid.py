@@ -106,11 +106,11 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
             known = dict.fromkeys(name for design in of for name in design.parameters.names())
-            raise ParameterError(f"there is no parameter {axis.name}; there are window, {', '.join(known)}")
+            raise ParameterError(f"there is no parameter {axis.name}; there are window, span, {', '.join(known)}")
 
 
 def _has(design: Design, name: str) -> bool:
-    return name == "window" or name in design.parameters.names()
+    return name in ("window", "span") or name in design.parameters.names()
 
 
 def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
@@ -138,7 +138,7 @@ def _resolve(design: Design, choices: dict[str, str]) -> dict[str, object]:
     given = {}
     for name, text in choices.items():
         if _has(design, name):
-            wanted = types_of.get(name, int)  # window is short for several fields
+            wanted = types_of.get(name) or types_of.get(f"{name}_r", int)  # window and span are short for several
             is_number = wanted is int or (wanted == int | None and text.lower() != "none")
             given[name] = number(name, ()) if is_number else text
     return given

@@ -84,7 +84,7 @@ def cases(parameters: JoinParameters, max_size: int = 80) -> st.SearchStrategy[C
             max_size=max_size,
             keys=some,
             two_keys="key2" in parameters.predicate.fields,
-            timed=parameters.span is not None,
+            timed=parameters.spans is not None,
         )
     )
     return st.builds(Case, tuples, STALLS, STALLS, st.none() | st.integers(0, 200))

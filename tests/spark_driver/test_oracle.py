@@ -15,7 +15,7 @@ CASES = {
     "band": ("band:3", 0.1, Windows((7, 1)), "bursty"),
     "two keys": ("band2:3,40", 0.1, Windows((4, 6)), "random"),
     "less than": ("lt", 0.3, Windows((2, 3)), "one-sided"),
-    "time": ("equi", 0.2, Windows((6, 4), span=9), "bursty"),
+    "time": ("equi", 0.2, Windows((6, 4), 9), "bursty"),
     "three streams": ("equi", 0.3, Windows((3, 2, 4)), "random"),
 }
 

@@ -69,7 +69,7 @@ def test_where_a_lane_is_cut_does_not_matter(given_parameters, cuts, seed):
     simulator = build(**given_parameters)
     workload = Workload(seed=seed, match_rate=0.1, arrivals="bursty")
     p = simulator.parameters
-    expected = window_join_array(workload.slice(0, 300), p.predicate, Windows(p.windows, p.span))
+    expected = window_join_array(workload.slice(0, 300), p.predicate, Windows(p.windows, p.spans))
     rows = in_batches(simulator, workload, [*sorted(cuts), 300])
     assert sorted(row[:2] for row in rows) == sorted(expected.tolist())
     assert len({tuple(row) for row in rows}) == len(rows)
