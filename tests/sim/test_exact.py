@@ -60,7 +60,7 @@ SETS = [
     ("llhj", "cores=3 window_r=1 window_s=5 comparators=apart predicate=bands:-4..-2,1..1"),
     ("llhj", "cores=4 window_r=13 window_s=6 lanes=3 merger=three-state"),
     ("llhj", "cores=5 window=7 link_queue=1 job_queue=1 flight=1 core_queue=1 comparators=apart lanes=2 fan=2"),
-    ("llhj", "cores=3 window=6 span=7 predicate=band2:1,2"),
+    ("llhj", "cores=3 window=6 span_r=2 span_s=9 predicate=band2:1,2"),
     ("llhj", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1"),
     ("llhj", "cores=2 window_r=20 window_s=9 lanes=4 span_r=12 span_s=4 predicate=le comparators=apart"),
     ("llhj", "cores=6 window_r=5 window_s=17 key_width=40 payload_width=10 flight=3"),

@@ -52,12 +52,11 @@ def test_losses_in_segments_are_those_of_the_whole():
         reports = [run_segment(design, workload, *segmentation.bounds(n)) for n in range(len(segmentation))]
         total = {name: sum(report[name] for report in reports) for name in ("overflows", "missing_by_overflow")}
         expected = window_join_array(whole, p.predicate, windows)
-        assert tuple(sum(report[name] for report in reports) for name in ("results", "low", "high")) == checksum(
-            expected
-        )
+        sums = tuple(sum(report[name] for report in reports) for name in ("results", "low", "high"))
+        assert sums == checksum(expected)
         assert total["overflows"] == count_overflows(whole, windows)
         roomy = window_join_array(whole, p.predicate, windows.with_room_for(whole))
-        assert total["missing_by_overflow"] == len(roomy) - len(expected) > 1000
+        assert total["missing_by_overflow"] == len(roomy) - len(expected) > 500
         assert needed_rooms(reports) == reference_rooms(whole, windows)
 
 
@@ -102,7 +101,7 @@ def test_tuples_of_a_file_with_times_and_two_keys(spark, tmp_path):
     missing = sum(map(len, lost_results(whole, workload.predicate, windows)))
     assert outcome.summary["missing_by_overflow"] == outcome.summary["check"]["missing_by_overflow"] == missing > 0
     assert outcome.overflow.startswith(
-        f"{missing} results are missing by overflow: this input needs window_r=10, not 8"
+        f"{missing} results are missing by overflow: this input needs window_r=11, not 8 "
     )
 
 
