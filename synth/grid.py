@@ -105,8 +105,8 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
                 f"-p {axis.design}.{axis.name} names a design that is not swept: add it, or drop the -p"
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
-            known = dict.fromkeys(name for design in of for name in design.parameters.names())
-            raise ParameterError(f"there is no parameter {axis.name}; there are window, span, {', '.join(known)}")
+            known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters.names())])
+            raise ParameterError(f"there is no parameter {axis.name}; there are {', '.join(known)}")
 
 
 def _has(design: Design, name: str) -> bool:
