@@ -23,9 +23,18 @@ def add_design(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="set a parameter; window=W sets all windows, span=T makes them time-based",
+        help="set a parameter; window=W sets all windows, span=T (or span_r, span_s) makes them time-based",
     )
     parser.add_argument("--predicate", metavar="P", help="equi (default), band:EPS, ne, lt, …, or module:function")
+
+
+def add_allow_overflows(parser: argparse.ArgumentParser) -> None:
+    """--allow-overflows."""
+    parser.add_argument(
+        "--allow-overflows",
+        action="store_true",
+        help="status 0 even if results are missing because time-based windows have no room for their spans",
+    )
 
 
 def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:

@@ -55,4 +55,4 @@ def _as_text() -> str:
             words = " ".join(f"-p {key}={value}" for key, value in values.items())
             lines.append(f"  preset {name}: {words}")
         lines.append("")
-    return "\n".join([*lines, "-p window=W sets all windows at once."])
+    return "\n".join([*lines, "-p window=W sets all windows at once, -p span=T all spans."])

@@ -1,6 +1,7 @@
 """Run a stream of tuples through a design, in lanes, with results that survive being killed."""
 
 import argparse
+import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,8 +10,9 @@ from tqdm import tqdm
 
 from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli.arguments import add_design, read_design, whole
+from streamjoin.cli.arguments import add_allow_overflows, add_design, read_design, whole
 from streamjoin.cli.progress import note
+from streamjoin.sim.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.simulate import Simulator, check_widths, design_verilog
 from streamjoin.sim.verilate import build_library
 
@@ -36,12 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--checkpoint", type=_folder, required=True, metavar="DIR", help="where the run stands: call again to go on"
     )
     spark_arguments.add_session(parser)
+    add_allow_overflows(parser)
     summary_option.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     # Spark takes a while to load: no other command should wait for it.
     from streamjoin.spark_driver.claim import claimed, real
+    from streamjoin.spark_driver.losses import Losses, losses_of
     from streamjoin.spark_driver.run_identity import identity
     from streamjoin.spark_driver.session import spark_session
     from streamjoin.spark_driver.stream import Lanes, address, run_stream
@@ -75,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=lambda where: _show(bar, where),
         )
         results = spark.read.parquet(address(output)).count()
+        losses = Losses() if parameters.spans is None else losses_of(spark, address(checkpoint))
     rate = figures["tuples"] / figures["seconds"]
     summary = {
         "design": design.name,
@@ -82,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         "lanes": lanes.lanes,
         "tuples": lanes.total,
         "results": results,
-        "check": "exact",
+        "overflows": losses.overflows,
+        "check": {"missing_by_overflow": losses.missing} if losses.missing else "exact",
         "this_run": {**figures, "tuples_per_second": rate},
     }
     done = f"{figures['tuples']} tuples in {figures['batches']} micro-batches, {figures['seconds']:.1f} s"
@@ -92,8 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
         f"  this run: {done} ({rate:,.0f} tuples a second)",
         f"  read the results through Spark: spark.read.parquet({str(arguments.output)!r})",
     ]
+    if losses.overflows:
+        summary["needed_windows"] = needed_windows(parameters, losses.rooms)
+        words.append(f"  {losses.overflows} overflows, {losses.missing} results missing because of them")
     summary_option.tell(arguments, summary, "\n".join(words))
-    return 0
+    if not losses.missing:
+        return 0
+    print(f"streamjoin: {overflow_sentence(parameters, losses.missing, losses.rooms)}", file=sys.stderr)
+    return 0 if arguments.allow_overflows else 1
 
 
 def _folder(text: str) -> Path:

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli.arguments import add_design, file_of, read_design, whole
+from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_design, whole
 from streamjoin.cli.offered_load import AT_FULL_LOAD, in_words
 from streamjoin.cli.progress import note
 from streamjoin.sim.files import check_writable
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=whole(1), metavar="SECONDS", help="give up on a segment after so long")
     parser.add_argument("--no-oracle", action="store_true", help="do not ask Spark SQL for a second opinion")
     parser.add_argument("--plot", type=file_of(".png"), metavar="FILE", help="throughput and latency of each segment")
+    add_allow_overflows(parser)
     summary_option.add_argument(parser)
 
 
@@ -72,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     summary_option.tell(arguments, summary, _in_words(summary, tuples.nothing_matched(arguments, summary)))
     for sentence in [*verification.wrong, *verification.failed][:_SHOWN]:
         print(f"streamjoin: {sentence}", file=sys.stderr)
-    return 1 if verification.wrong else 2 if verification.failed else 0
+    if verification.overflow:
+        print(f"streamjoin: {verification.overflow}", file=sys.stderr)
+    short = verification.overflow and not arguments.allow_overflows
+    return 1 if verification.wrong else 2 if verification.failed else 1 if short else 0
 
 
 def _show(bar: tqdm, what: str, done: int, of: int) -> None:

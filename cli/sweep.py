@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from streamjoin.cli.arguments import on_record, share, whole
+from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.grid import Axis, expand, read_axis
-from streamjoin.synth.sweep import DEFAULT_RATES, Settings, Sweep
+from streamjoin.synth.sweep import DEFAULT_RATES, OVERFLOW, Settings, Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="processes at a time (default 1)")
     parser.add_argument("--timeout", type=whole(1), metavar="MINUTES", help="give up on a point after so long")
+    add_allow_overflows(parser)
     parser.add_argument("--title", metavar="TEXT", help="of the page")
     parser.add_argument("-o", dest="output", type=Path, required=True, metavar="DIR", help="finished points stay there")
 
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if interrupted:
         print("streamjoin: interrupted; nothing finished is lost: run the same command to go on", file=sys.stderr)
         return 130
-    return _status(results)
+    return _status(results, arguments.allow_overflows)
 
 
 def _show(bar: tqdm, done: int, of: int) -> None:
@@ -98,13 +99,17 @@ def _in_words(results: dict, folder: Path) -> str:
     return "\n".join([*lines, f"{folder / 'report.html'}: all of it; results.csv, results.json and plots beside it"])
 
 
-def _status(results: dict) -> int:
-    """1 if a design is wrong, 2 if a tool failed; what does not fit is an answer."""
+def _status(results: dict, allow_overflows: bool) -> int:
+    """1 if a design is wrong or results are missing by overflow, 2 if a tool failed; what does not fit is an answer."""
     kinds = {failure["kind"] for row in results["rows"] for failure in row["failures"]}
     if kinds.intersection(WRONG):
         print("streamjoin: a result differs from the reference", file=sys.stderr)
         return 1
-    if bad := sorted(kinds - {"does not fit"}):
+    if OVERFLOW in kinds:
+        print("streamjoin: results are missing by overflow: give the windows more room", file=sys.stderr)
+        if not allow_overflows:
+            return 1
+    if bad := sorted(kinds - {"does not fit", OVERFLOW}):
         print(f"streamjoin: not every point could be measured: {', '.join(bad)}", file=sys.stderr)
         return 2
     return 0

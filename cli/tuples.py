@@ -45,8 +45,8 @@ def read_file(arguments: argparse.Namespace, parameters: JoinParameters, *, time
         parameters.streams,
         key_width=parameters.key_width,
         two_keys="key2" in parameters.predicate.fields,
-        timed=timed or parameters.span is not None,
-        time_width=parameters.time_width if parameters.span is not None else 63,
+        timed=timed or parameters.spans is not None,
+        time_width=parameters.time_width if parameters.spans is not None else 63,
     )
 
 

@@ -68,7 +68,7 @@ class BisortParameters(JoinParameters):
                 f"of {self.lanes}, as many as mergers or twice probers: take fewer partitions or a larger subwindow"
             )
 
-        if self.gives_records and (self.span is not None or self.predicate.fields != ("key",)):
+        if self.gives_records and (self.spans is not None or self.predicate.fields != ("key",)):
             raise ParameterError("output=records cannot look at time or a second key: take output=pairs")
         if self.gives_records and not self.predicate.ranges_decide:
             raise ParameterError(

@@ -36,6 +36,11 @@ class Combination:
         return self.pairing.predicate.is_equi
 
     @property
+    def span(self) -> int | None:
+        """Length of time-based windows: one for all streams."""
+        return self.pairing.spans and self.pairing.spans[0]
+
+    @property
     def keys(self) -> data.StructLayout:
         """What the predicate looks at."""
         return data.StructLayout({field: self.pairing.tuple[field].width for field in self.pairing.predicate.fields})
@@ -66,7 +71,7 @@ class Combination:
             {
                 "parts": data.ArrayLayout(self.part, depth),
                 **(self.keys.members if self.equi else {}),
-                **({"time": self.pairing.tuple["time"].width} if self.pairing.span is not None else {}),
+                **({"time": self.pairing.tuple["time"].width} if self.span is not None else {}),
                 "number": self.number,
                 "some": 1,
                 "last": 1,
@@ -80,7 +85,7 @@ class Combination:
             {
                 "previous": self.keys,
                 **({} if self.equi else {"origin": self.keys}),
-                **({"time": self.pairing.tuple["time"].width} if self.pairing.span is not None else {}),
+                **({"time": self.pairing.tuple["time"].width} if self.span is not None else {}),
             }
         )
 
@@ -91,7 +96,7 @@ class Combination:
         else:
             tuples = [message.parts[-1], message.parts[0]]
             fields = [self.pairing.part(self.keys, part).as_value() for part in tuples]
-        if self.pairing.span is not None:
+        if self.span is not None:
             fields.append(message.time)
         return data.View(self.probe, Cat(fields))
 
@@ -100,7 +105,7 @@ class Combination:
         fields = [self.pairing.part(self.part, tuple_).as_value()]
         if self.equi:
             fields.append(tuple_.key)
-        if self.pairing.span is not None:
+        if self.span is not None:
             fields.append(tuple_.time)
         return data.View(self.message(1), Cat(*fields, number, 1, 1))
 
@@ -117,6 +122,6 @@ class Combination:
             conditions.append(Value.cast(holds(probe.previous, resting)).bool())
         if not self.equi and before:
             conditions.append(~closes | Value.cast(holds(resting, probe.origin)).bool())
-        if self.pairing.span is not None:
-            conditions.append(probe.time - resting.time < self.pairing.span)
+        if self.span is not None:
+            conditions.append(probe.time - resting.time < self.span)
         return Cat(conditions).all()

@@ -103,5 +103,5 @@ class Expander(Part):
             candidate.back < Mux(self.of_s, of_r, of_s),
             candidate.ahead < Mux(self.of_s, of_s, of_r),
         )
-        decided = arrays.pairing.span is None and arrays.pairing.predicate.ranges_decide
+        decided = arrays.pairing.spans is None and arrays.pairing.predicate.ranges_decide
         return due if decided else due & arrays.pairing.matches(r, s)

@@ -111,11 +111,10 @@ class Gate(Part):
                 lost.eq(Mux(self.discarding, self.i_r.valid + self.i_s.valid, 0)),
                 self.dropped.eq(self.dropped + lost),
             ]
-        if self._pairing.span is not None:
-            span = self._pairing.span
+        if self._pairing.spans is not None:
             early = Cat(
                 pushed_out_early(m, enter.name[-1], port.p.time, enter, full, window, span)
-                for port, enter, full, window in sides
+                for (port, enter, full, window), span in zip(sides, self._pairing.spans, strict=True)
             )
             m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
         see_through(m, self, taking, start=self._start, settle=self._settle)

@@ -53,7 +53,7 @@ class PairGenerator(Part):
         # Neither may be 0, which scrambles to itself, and the two streams must not run alike.
         self._seeds = {"r": scrambled(2 * seed + 1 & MASK) or 1, "s": scrambled(~(2 * seed + 1) & MASK) or 2}
         numbers = ceil_log2(2 * pairs)
-        times = pairing.arrival["time"].width if pairing.span is not None else numbers
+        times = pairing.arrival["time"].width if pairing.spans is not None else numbers
         self._time_shift = max(time_shift, numbers - times)
         super().__init__({"o": Out(stream.Signature(data.StructLayout({"r": pairing.arrival, "s": pairing.arrival})))})
 
@@ -89,7 +89,7 @@ class PairGenerator(Part):
             for n, name in enumerate(("key", "key2"))
             if name in layout.members
         }
-        if self.pairing.span is not None:
+        if self.pairing.spans is not None:
             fields["time"] = number >> self._time_shift
         payload = number | ((word | (word << WORD)) << ceil_log2(2 * self.pairs))
         return {**fields, "payload": payload & ((1 << min(layout["payload"].width, _WIDEST)) - 1)}

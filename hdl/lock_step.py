@@ -138,9 +138,10 @@ class LockStepJoin(Part):
             m.d.comb += [right.i_r.eq(left.o_r), left.i_s.eq(right.o_s)]
         m.d.comb += [cores[0].i_r.eq(new_r), cores[-1].i_s.eq(new_s)]
 
-        if self.pairing.span is not None:
-            early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r)
-            early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s)
+        if self.pairing.spans is not None:
+            span_r, span_s = self.pairing.spans
+            early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)
+            early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)
             with m.If(~gate.starting):
                 m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
         return m
@@ -157,10 +158,10 @@ class LockStepJoin(Part):
             m.d.sync += arrived.eq(slot)
         return arrived
 
-    def _early(self, m, name, leaves, oldest, newest):
+    def _early(self, m, name, leaves, oldest, newest, span):
         """Whether the oldest tuple has just left for a new one although its time is not up."""
         checks = Signal(name=f"checks_{name}")
         old = Signal(self.pairing.slot, name=f"old_{name}")
         new = Signal(self.pairing.slot, name=f"pusher_{name}")
         m.d.sync += [checks.eq(leaves), old.eq(oldest), new.eq(newest)]
-        return checks & old.valid & new.valid & (new.tuple.time - old.tuple.time < self.pairing.span)
+        return checks & old.valid & new.valid & (new.tuple.time - old.tuple.time < span)

@@ -16,7 +16,14 @@ from streamjoin.hdl.turnstile import Turnstile
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MultiwayParameters(CommonParameters):
+class _Span:
+    """One span for all streams; it stands before what all joins have in common."""
+
+    span: int | None = parameter(None, "time-based windows of this length; none: windows count tuples")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MultiwayParameters(CommonParameters, _Span):
     """Parameters of all multi-way joins."""
 
     lanes: int = parameter(1, "tuples of a window that a stage compares in a cycle")
@@ -29,6 +36,10 @@ class MultiwayParameters(CommonParameters):
     def __post_init__(self):
         super().__post_init__()
         check_trees(merger_queue=self.merger_queue, fan=self.fan)
+
+    @property
+    def spans(self) -> tuple[int, ...] | None:
+        return None if self.span is None else (self.span,) * len(self.streams)
 
     @property
     def combination(self) -> Combination:

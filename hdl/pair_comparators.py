@@ -102,6 +102,6 @@ class PairComparators(Part):
             later.eq(Mux(probe.is_one, mine, probe.keys.as_value())),
         ]
         matching = Cat(pairing.predicate.holds(earlier, later)).any() & live
-        if pairing.span is not None:
-            matching = matching & (probe.time - resting.time < pairing.span)
+        if shape.combination.span is not None:
+            matching = matching & (probe.time - resting.time < shape.combination.span)
         return matching

@@ -20,7 +20,7 @@ class Pairing:
     the default widths.
 
     Time-based windows need no machinery of their own. Timestamps never decrease along the arrival order, so
-    "the earlier tuple is less than ``span`` older than the later one" is a band on the two timestamps, whichever
+    "the earlier tuple is less than its span older than the later one" is a band on the two timestamps, whichever
     tuple came first; it joins the predicate as one more condition.
 
     Parameters
@@ -29,8 +29,8 @@ class Pairing:
         The join condition over ``key`` (and ``key2``).
     key_width, payload_width, time_width
         Bits of each key, of the payload, of the timestamp.
-    span
-        Length of a time-based window; ``None`` for count-based windows.
+    spans
+        For time-based windows, how long a tuple of each stream stays; ``None`` for count-based windows.
     numbered
         Whether tuples get an ``order`` when they are let in, the number of arrivals before them, and results have that
         of their later tuple. Then the results' stream has punctuations, too: items with ``mark``, after which no result
@@ -46,17 +46,17 @@ class Pairing:
         key_width: int = 32,
         payload_width: int = 32,
         time_width: int = 32,
-        span: int | None = None,
+        spans: tuple[int, ...] | None = None,
         numbered: bool = False,
         sides: tuple[str, ...] = ("r", "s"),
     ):
         self.predicate = predicate
-        self.span = span
+        self.spans = spans
         self.numbered = numbered
         self.sides = sides
-        self._settings = (predicate, key_width, payload_width, time_width, span, numbered, sides)
+        self._settings = (predicate, key_width, payload_width, time_width, spans, numbered, sides)
         keys = predicate.fields
-        timed = {"time": time_width} if span is not None else {}
+        timed = {"time": time_width} if spans is not None else {}
         arrival = {**dict.fromkeys(keys, key_width), **timed, "payload": payload_width}
         # What comes in, and what it becomes.
         self.arrival = data.StructLayout(arrival)
@@ -99,9 +99,10 @@ class Pairing:
     def matches(self, r, s):
         """One bit: ``r`` and ``s`` make a pair; they are tuples, or the fields of them that are compared."""
         holds = Value.cast(self.predicate.holds(r, s)).bool()
-        if self.span is None:
+        if self.spans is None:
             return holds
-        return holds & (r.time - s.time < self.span) & (s.time - r.time < self.span)
+        span_r, span_s = self.spans
+        return holds & (r.time - s.time < span_s) & (s.time - r.time < span_r)
 
     def part(self, layout: data.StructLayout, whole):
         """The fields of ``layout`` cut out of the tuple ``whole``."""

@@ -30,10 +30,10 @@ class ParameterError(ValueError):
 class CommonParameters(abc.ABC):
     """What all designs have in common.
 
-    ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`.
+    ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`. Nor is ``span``
+    where each stream has its own.
     """
 
-    span: int | None = parameter(None, "time-based windows of this length; none: windows count tuples")
     predicate: Predicate = parameter(
         EQUI, "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function"
     )
@@ -50,8 +50,10 @@ class CommonParameters(abc.ABC):
             if field.type is int and not (isinstance(value, int) and value >= 1):
                 raise ParameterError(f"{field.name} must be a whole number from 1 up, not {shown(value)}")
         self._check_predicate()
-        if self.span is not None and not 1 <= self.span <= 1 << self.time_width:
-            raise ParameterError(f"span must lie between 1 and 2^time_width = {1 << self.time_width}, not {self.span}")
+        for name in self.span_names():
+            span = getattr(self, name)
+            if span is not None and not 1 <= span <= 1 << self.time_width:
+                raise ParameterError(f"{name} must lie between 1 and 2^time_width = {1 << self.time_width}, not {span}")
 
     def _check_predicate(self) -> None:
         """A user's own function may go by what it is given: see that it becomes gates before anything is built."""
@@ -66,6 +68,11 @@ class CommonParameters(abc.ABC):
     @abc.abstractmethod
     def windows(self) -> tuple[int, ...]:
         """Tuples in the window of each stream."""
+
+    @property
+    @abc.abstractmethod
+    def spans(self) -> tuple[int, ...] | None:
+        """How long the tuples of each stream stay, if windows are time-based."""
 
     @property
     def numbered(self) -> bool:
@@ -99,7 +106,7 @@ class CommonParameters(abc.ABC):
             key_width=self.key_width,
             payload_width=self.payload_width,
             time_width=self.time_width,
-            span=self.span,
+            spans=self.spans,
             numbered=self.numbered,
             sides=tuple(stream.lower() for stream in self.streams),
         )
@@ -116,16 +123,18 @@ class CommonParameters(abc.ABC):
 
     @classmethod
     def parse(cls, given: dict[str, object]) -> typing.Self:
-        """Parameters from names and values, which may be text; ``window`` stands for all windows."""
+        """Parameters from names and values, which may be text; ``window`` stands for all windows, ``span`` likewise."""
         given = dict(given)
-        if "window" in given:
-            window = _read("window", int, given.pop("window"))
-            given = dict.fromkeys(cls.window_names(given), window) | given
+        for name, meant in (("window", cls.window_names(given)), ("span", cls.span_names())):
+            if name in given:
+                value = _read(name, int if name == "window" else int | None, given.pop(name))
+                given = dict.fromkeys(meant, value) | given
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
+            of_all = [name for name in ("window", "span") if name not in cls.names()]
             raise ParameterError(
                 f"there is no parameter {printable(unknown[0], 30)}; "
-                f"there are {listed(['window', *cls.names()], unknown[0])}"
+                f"there are {listed([*of_all, *cls.names()], unknown[0])}"
             )
         types_of = typing.get_type_hints(cls)
         return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
@@ -134,6 +143,11 @@ class CommonParameters(abc.ABC):
     def window_names(cls, given: dict[str, object]) -> list[str]:
         """What ``window`` stands for, beside the parameters that are given."""
         return [name for name in cls.names() if name.startswith("window_") and name not in given]
+
+    @classmethod
+    def span_names(cls) -> list[str]:
+        """What ``span`` stands for."""
+        return [name for name in cls.names() if name == "span" or name.startswith("span_")]
 
     @classmethod
     def names(cls) -> list[str]:
@@ -151,6 +165,8 @@ class _TwoWindows:
 
     window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
     window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
+    span_r: int | None = parameter(None, "a time-based window: how long a tuple of R stays; none: windows count tuples")
+    span_s: int | None = parameter(None, "the same for S, with span_r")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -160,9 +176,18 @@ class JoinParameters(CommonParameters, _TwoWindows):
     #: The streams in the order of their ports.
     streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
 
+    def __post_init__(self):
+        super().__post_init__()
+        if (self.span_r is None) != (self.span_s is None):
+            raise ParameterError("span_r and span_s go together: give both, or span for both at once, or neither")
+
     @property
     def windows(self) -> tuple[int, ...]:
         return self.window_r, self.window_s
+
+    @property
+    def spans(self) -> tuple[int, ...] | None:
+        return None if self.span_r is None else (self.span_r, self.span_s)
 
 
 def check_trees(*, merger_queue: int, fan: int) -> None:

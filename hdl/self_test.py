@@ -93,7 +93,7 @@ class SelfTest(wiring.Component):
     def _reference(self) -> tuple[tuple[int, int], int]:
         """Count and checksum of the results, and the number of overflows, in software."""
         p, arrivals = self.parameters, self._generator.arrivals()
-        windows = Windows(p.windows, p.span)
+        windows = Windows(p.windows, p.spans)
         results = window_join_array(arrivals, p.predicate, windows)
         columns = {}
         for name in self._checksum.layout.members:
@@ -185,6 +185,6 @@ def _key_bits(parameters: JoinParameters) -> int:
 
 def _time_shift(parameters: JoinParameters) -> int:
     """So many that a short span reaches over about half of the tuples that windows have room for."""
-    if parameters.span is None:
+    if parameters.spans is None:
         return 0
-    return max(0, (sum(parameters.windows) // (2 * parameters.span)).bit_length() - 1)
+    return max(0, (sum(parameters.windows) // (2 * min(parameters.spans))).bit_length() - 1)

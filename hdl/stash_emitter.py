@@ -46,7 +46,7 @@ class StashEmitter(Part):
     def __init__(self, shape: StashShape):
         self._shape = shape
         message, stored = shape.combination.message, shape.stored
-        self._timed = shape.combination.pairing.span is not None
+        self._timed = shape.combination.span is not None
         super().__init__(
             {
                 "hits": In(stream.Signature(hit_layout(shape.widest))).array(2),

@@ -72,7 +72,7 @@ class StashShape:
     @property
     def _time(self) -> dict:
         pairing = self.combination.pairing
-        return {} if pairing.span is None else {"time": pairing.tuple["time"].width}
+        return {} if pairing.spans is None else {"time": pairing.tuple["time"].width}
 
     @property
     def stored(self) -> data.StructLayout:
@@ -108,7 +108,7 @@ class StashShape:
 
     def time_of(self, item) -> Value:
         """The time of whatever has one; nothing where windows are not time-based."""
-        return Const(0, 0) if self.combination.pairing.span is None else item.time
+        return Const(0, 0) if self.combination.span is None else item.time
 
     def probe_of(self, message, is_one) -> Value:
         return Cat(self.keys_of(message), self.time_of(message), is_one)

@@ -169,7 +169,7 @@ class StashStage(Part):
         keys = emitter.message.key if combination.equi else emitter.message.parts[1]
         if not combination.equi:
             keys = combination.pairing.part(combination.keys, keys).as_value()
-        time = emitter.time if combination.pairing.span is not None else Const(0, 0)
+        time = emitter.time if combination.span is not None else Const(0, 0)
         m.d.sync += stash.epoch.eq(Cat(turns(window, shape) for window in windows).any())
         then = Signal(shape.positions, reset_less=True)
         with m.If(agenda.begins):

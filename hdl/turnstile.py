@@ -121,7 +121,7 @@ class Turnstile(Part):
             self.arrival.tuple.eq(one_of(first, tuples)),
             self.arrival.ahead.eq(one_of(first, range(streams))),
         ]
-        if combination.pairing.span is not None:
+        if combination.span is not None:
             self._count_overflows(m)
         m.d.comb += self.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any())
         see_through(m, self, taking, start=self._start, settle=self._settle)
@@ -172,7 +172,7 @@ class Turnstile(Part):
             m.d.comb += [enter.eq(self.goes & (self.arrival.ahead == n)), full.eq(live == window)]
             m.d.sync += live.eq(live + (enter & ~full))
             time = self.arrival.tuple.time
-            early.append(pushed_out_early(m, side, time, enter, full, window, self._combination.pairing.span))
+            early.append(pushed_out_early(m, side, time, enter, full, window, self._combination.span))
         m.d.sync += self.overflows.eq(self.overflows + Cat(early).any())
 
 

@@ -81,31 +81,45 @@ class Windows:
     Parameters
     ----------
     rooms : for each stream, how many of its last tuples its window holds
-    span : for time-based windows, a tuple is seen while it is less than ``span`` ticks older than the arriving
-        one, and still among the last ``rooms`` of its stream; None for count-based windows
+    spans : for time-based windows, for each stream, how long its tuples stay (one number: those of all streams). A
+        tuple is seen while it is less than its stream's span older than the arriving one, and still among the last
+        ``rooms`` of its stream. None for count-based windows
     """
 
     rooms: tuple[int, ...]
-    span: int | None = None
+    spans: tuple[int, ...] | int | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "rooms", tuple(self.rooms))
+        if self.spans is not None:
+            spans = (self.spans,) * self.streams if isinstance(self.spans, int) else tuple(self.spans)
+            object.__setattr__(self, "spans", spans)
         if len(self.rooms) < 2:
             raise ValueError(f"{len(self.rooms)} window cannot join: give a window for each of at least two streams")
         if min(self.rooms) < 1:
             raise ValueError(f"a window of {min(self.rooms)} tuples holds nothing: give every window at least 1")
-        if self.span is not None and self.span < 1:
-            raise ValueError(f"a span of {self.span} ticks holds nothing: give at least 1, or none at all")
+        if self.spans is not None and len(self.spans) != self.streams:
+            raise ValueError(f"{len(self.spans)} spans are not for {self.streams} streams: give one for each, or one")
+        if self.spans is not None and min(self.spans) < 1:
+            raise ValueError(f"a span of {min(self.spans)} ticks holds nothing: give at least 1, or none at all")
 
     @property
     def streams(self) -> int:
         return len(self.rooms)
 
+    def is_young(self, old: Row, now: Row) -> bool:
+        """Whether the time of ``old`` is not up yet when ``now`` arrives."""
+        return self.spans is None or now.time - old.time < self.spans[old.stream]
+
+    def with_room_for(self, arrivals: Arrivals) -> "Windows":
+        """The same spans, with more room than these arrivals can need."""
+        return Windows((max(1, len(arrivals)),) * self.streams, self.spans)
+
     def check(self, arrivals: Arrivals) -> None:
         """Raise ValueError where these windows cannot hold those arrivals."""
         if len(arrivals) and (last := int(arrivals.stream.max())) >= self.streams:
             raise ValueError(f"a tuple of stream {last} has no window: give {last + 1} windows, not {self.streams}")
-        if self.span is not None:
+        if self.spans is not None:
             if arrivals.time is None:
                 raise ValueError("windows with a span need the time of each tuple: add a time column")
             if np.any(arrivals.time[1:] < arrivals.time[:-1]):

@@ -82,7 +82,7 @@ def batched_join(
             for probe in mine:
                 for stored in (stored for each in others for stored in each):
                     r, s = sorted((probe, stored), key=lambda one: one.row.stream)
-                    in_time = windows.span is None or abs(r.row.time - s.row.time) < windows.span
+                    in_time = windows.is_young(r.row, s.row) and windows.is_young(s.row, r.row)
                     if predicate.holds(r.row, s.row) and in_time and is_due(probe, stored, windows, width):
                         results.append((r.arrival, s.arrival))
             if mine and len(chain[-1]) == subwindow:

@@ -202,10 +202,10 @@ class CircularRing:
 
     def _view(self, arrival: int, stage: int) -> tuple[int, int]:
         """Which tuples of a stage's stream were in its window when the arrival came, as places in the stream."""
-        stored, span = self._stored[stage], self._windows.span
+        stored = self._stored[stage]
         end = sum(number < arrival for number in stored)
         first = max(0, end - self._windows.rooms[stage])
-        while span is not None and first < end and self._rows[arrival].time - self._rows[stored[first]].time >= span:
+        while first < end and not self._windows.is_young(self._rows[stored[first]], self._rows[arrival]):
             first += 1
         return first, end
 

@@ -15,31 +15,52 @@ class Difference:
     missing : expected, but not there
     extra : there, but not expected; each once, however often it is there
     repeated : every copy after the first of a row that is there more than once, expected or not
+    missing_by_overflow : how many more are not there because a time-based window had no room for its span
+    lost : the first few of these, by their latest tuple
     """
 
     missing: np.ndarray
     extra: np.ndarray
     repeated: np.ndarray
+    missing_by_overflow: int = 0
+    lost: np.ndarray | None = None
+
+    def __post_init__(self):
+        if self.lost is None:
+            object.__setattr__(self, "lost", self.missing[:0])
 
     @property
     def exact(self) -> bool:
         return not any(self.counts.values())
 
     @property
-    def counts(self) -> dict[str, int]:
+    def design_is_right(self) -> bool:
+        """Whether all is there that the rooms allow, once, and nothing else."""
+        return not any(self.faults.values())
+
+    @property
+    def faults(self) -> dict[str, int]:
         """How many rows are ``missing``, ``extra`` and ``repeated``."""
         return {kind: len(getattr(self, kind)) for kind in ("missing", "extra", "repeated")}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The same, and how many are ``missing_by_overflow``."""
+        return {**self.faults, "missing_by_overflow": self.missing_by_overflow}
 
     def describe(self, limit: int = 3) -> str:
         """One line for people: the counts, and the first ``limit`` rows of each kind."""
         if self.exact:
             return "exact"
-        kinds = []
-        for kind, count in self.counts.items():
-            rows = [str(tuple(row)) for row in getattr(self, kind)[:limit].tolist()]
-            more = ["…"] if count > limit else []
-            kinds.append(f"{count} {kind}" + (f" ({', '.join(rows + more)})" if rows else ""))
-        return ", ".join(kinds)
+        kinds = [(kind, count, getattr(self, kind)) for kind, count in self.faults.items()]
+        if self.missing_by_overflow:
+            kinds.append(("missing by overflow", self.missing_by_overflow, self.lost))
+        words = []
+        for kind, count, some in kinds:
+            rows = [str(tuple(row)) for row in some[:limit].tolist()]
+            more = ["…"] if count > len(rows) else []
+            words.append(f"{count} {kind}" + (f" ({', '.join(rows + more)})" if rows else ""))
+        return ", ".join(words)
 
 
 def compare(expected, got) -> Difference:

@@ -19,10 +19,9 @@ def window_join(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> l
     held = [deque(maxlen=room) for room in windows.rooms]  # (arrival number, tuple), oldest first
     results = []
     for number, arriving in enumerate(arrivals.rows()):
-        if windows.span is not None:
-            for window in held:
-                while window and arriving.time - window[0][1].time >= windows.span:
-                    window.popleft()
+        for window in held:
+            while window and not windows.is_young(window[0][1], arriving):
+                window.popleft()
 
         candidates = held.copy()
         candidates[arriving.stream] = [(number, arriving)]
@@ -40,13 +39,13 @@ def count_overflows(arrivals: Arrivals, windows: Windows) -> int:
     """How many tuples had to leave before their time was up, for want of room; 0 for count-based windows.
 
     A tuple leaves when ``room`` later ones of its stream have arrived; it is an overflow if the last of these is
-    less than ``span`` younger.
+    less than its stream's span younger.
     """
     windows.check(arrivals)
-    if windows.span is None:
+    if windows.spans is None:
         return 0
     times = [arrivals.time[arrivals.stream == stream] for stream in range(windows.streams)]
     return sum(
-        int(np.count_nonzero(time[room:] - time[:-room] < windows.span))
-        for time, room in zip(times, windows.rooms, strict=True)
+        int(np.count_nonzero(time[room:] - time[:-room] < span))
+        for time, room, span in zip(times, windows.rooms, windows.spans, strict=True)
     )

@@ -52,7 +52,9 @@ class Driver:
         expiring = []
         for stream, live in enumerate(self._live):
             crowded = len(live) + (stream == row.stream) - self._windows.rooms[stream]
-            expiring += [old for rank, old in enumerate(live) if rank < crowded or self._is_over(old, row)]
+            expiring += [
+                old for rank, old in enumerate(live) if rank < crowded or not self._windows.is_young(old.row, row)
+            ]
         return newcomer, sorted(expiring, key=lambda old: old.number)
 
     def admit(self) -> tuple[Traveller, list[Traveller]]:
@@ -72,9 +74,6 @@ class Driver:
     def retire(self, stream: int) -> None:
         """The oldest tuple of a stream expires without a newcomer."""
         self._live[stream].popleft()
-
-    def _is_over(self, old: Traveller, arriving: Row) -> bool:
-        return self._windows.span is not None and arriving.time - old.row.time >= self._windows.span
 
 
 class MessageChain(ABC):

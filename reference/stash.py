@@ -137,7 +137,7 @@ class StashedJoin:
         return [old for old in self._held[stream] if self._is_young(old, now)]
 
     def _is_young(self, old: Resting, now: Row) -> bool:
-        return self._windows.span is None or now.time - old.row.time < self._windows.span
+        return self._windows.is_young(old.row, now)
 
     def _first(self, stream: int) -> int:
         """The place of the first tuple that is in a window."""

@@ -52,22 +52,24 @@ class _Fields(NamedTuple):
 
 def window_join_array(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> np.ndarray:
     """All results, each once, in any order: an int64 array of arrival numbers, results × streams."""
+    return np.concatenate([np.empty((0, windows.streams), np.int64), *window_join_blocks(arrivals, predicate, windows)])
+
+
+def window_join_blocks(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> Iterator[np.ndarray]:
+    """The same, some of them at a time: however many there are, few are held."""
     windows.check(arrivals)
     numbers = [np.flatnonzero(arrivals.stream == stream) for stream in range(windows.streams)]
     fields = _Fields(arrivals.key, arrivals.key2 if "key2" in predicate.fields else None)
-    blocks = [np.empty((0, windows.streams), np.int64)]
     if windows.streams == 2 and _is_near(predicate) and int(arrivals.key.max(initial=0)) < _SAFE:
-        return np.concatenate([*blocks, *_of_near_keys(arrivals, fields, predicate, windows, numbers)])
+        yield from _of_near_keys(arrivals, fields, predicate, windows, numbers)
+        return
     tuples = [fields.at(rows) for rows in numbers]
     for arriving in range(windows.streams):
         seen = _seen_by(arriving, arrivals, windows, numbers)
         path = [*pairwise(range(arriving, windows.streams)), *pairwise(range(arriving, -1, -1))]
         whole = {arriving: np.arange(len(numbers[arriving]))}
-        blocks += [
-            np.stack([numbers[stream][found[stream]] for stream in range(windows.streams)], axis=1)
-            for found in _extend(whole, arriving, path, tuples, seen, predicate)
-        ]
-    return np.concatenate(blocks)
+        for found in _extend(whole, arriving, path, tuples, seen, predicate):
+            yield np.stack([numbers[stream][found[stream]] for stream in range(windows.streams)], axis=1)
 
 
 def _is_near(predicate: Predicate) -> bool:
@@ -95,8 +97,8 @@ def _seen_by(arriving: int, arrivals: Arrivals, windows: Windows, numbers: list[
         if other != arriving:
             stop = np.cumsum(arrivals.stream == other)[numbers[arriving]]
             start = np.maximum(stop - room, 0)
-            if windows.span is not None:
-                too_old = arrivals.time[numbers[arriving]] - min(windows.span, LAST)
+            if windows.spans is not None:
+                too_old = arrivals.time[numbers[arriving]] - min(windows.spans[other], LAST)
                 start = np.maximum(start, np.searchsorted(arrivals.time[numbers[other]], too_old, side="right"))
             seen[other] = start, stop
     return seen

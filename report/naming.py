@@ -77,10 +77,11 @@ class Naming:
         """The row without its target: the parameters in which it differs from others of its design."""
         values = dict(row["parameters"])
         names = list(self.telling[row["design"]])
-        if {"window_r", "window_s"} <= set(names) and values["window_r"] == values["window_s"]:
-            names[names.index("window_r")] = "window"
-            names.remove("window_s")
-            values["window"] = values["window_r"]
+        for both, of_r, of_s in (("window", "window_r", "window_s"), ("span", "span_r", "span_s")):
+            if {of_r, of_s} <= set(names) and values[of_r] == values[of_s]:
+                names[names.index(of_r)] = both
+                names.remove(of_s)
+                values[both] = values[of_r]
         # Cores come first: they are what people ask for.
         names.sort(key=lambda name: name != "cores")
         return ", ".join([row["design"], *(in_words(name, values[name]) for name in names)])

@@ -63,10 +63,14 @@ def _lead(results: dict) -> str:
     text = f"{_count(len(points), 'point')} of {designs}"
     if results["settings"]["targets"]:
         text += f", on {', '.join(results['settings']['targets'])}"
-    exact, wrong = _checked(rows)
-    text += f". {_count(exact + wrong, 'simulation')}, "
-    if wrong or not all(map(is_sound, rows)):
-        text += f"{wrong} with a WRONG result." if wrong else "and a design that MISBEHAVES."
+    exact, short, wrong = _checked(rows)
+    text += f". {_count(exact + short + wrong, 'simulation')}, "
+    if wrong:
+        text += f"{wrong} with a WRONG result."
+    elif short:
+        text += f"{short} with results MISSING by overflow: windows had no room for their spans."
+    elif not all(map(is_sound, rows)):
+        text += "and a design that MISBEHAVES."
     else:
         text += "each result exact." if exact else "nothing checked yet."
         if exact and not any(run["results"] for row in rows for run in row["runs"]):
@@ -93,11 +97,12 @@ def _tiles(rows: Sequence[dict]) -> list[str]:
     return [*tiles[: _MOST_TILES - 1], flat] if flat else tiles[:_MOST_TILES]
 
 
-def _checked(rows: Sequence[dict]) -> tuple[int, int]:
-    """How many simulations are exact, and how many are not; those of several targets count once."""
+def _checked(rows: Sequence[dict]) -> tuple[int, int, int]:
+    """How many simulations are exact, lack results by overflow, and are wrong; those of several targets count once."""
     runs = {(row["design"], *row["parameters"].items(), run["match_rate"]): run for row in rows for run in row["runs"]}
     exact = sum(run["check"] == "exact" for run in runs.values())
-    return exact, len(runs) - exact
+    short = sum(bool(run.get("overflow")) for run in runs.values())
+    return exact, short, len(runs) - exact - short
 
 
 def _tile(what: str, metric: Metric, row: dict, where: str) -> str:

@@ -24,7 +24,8 @@ def match_rate_chart(sweep: Rows) -> Chart | None:
         if len(_rated(row)) > 1:
             p = row["parameters"]
             windows = tuple(size for name, size in p.items() if name.startswith("window_") and size is not None)
-            groups.setdefault((windows, p["span"] or 0, p["predicate"]), []).append(row)
+            spans = tuple(span for name, span in p.items() if name.startswith("span") and span is not None)
+            groups.setdefault((windows, spans, p["predicate"]), []).append(row)
     if not groups:
         return None
     chosen = _spread(sorted(groups), _MOST_PANELS)
@@ -40,10 +41,14 @@ def match_rate_chart(sweep: Rows) -> Chart | None:
     return Chart("match-rate", "Throughput against match rate", words, panels, legend)
 
 
-def _title(windows: tuple[int, ...], span: int, predicate: str, several: bool) -> str:
-    different = windows if len(set(windows)) > 1 else windows[:1]
-    title = "windows of " + " and ".join(map(str, different))
-    return title + (f", span {span}" if span else "") + (f", {predicate}" if several else "")
+def _title(windows: tuple[int, ...], spans: tuple[int, ...], predicate: str, several: bool) -> str:
+    title = f"windows of {_each(windows)}" + (f", span {_each(spans)}" if spans else "")
+    return title + (f", {predicate}" if several else "")
+
+
+def _each(sizes: tuple[int, ...]) -> str:
+    """Those of all streams, or the one that they share."""
+    return " and ".join(map(str, sizes if len(set(sizes)) > 1 else sizes[:1]))
 
 
 def _rate_drawer(sweep: Rows, title: str, rows: list[dict]):

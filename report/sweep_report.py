@@ -124,6 +124,8 @@ def _csv_lines(row: dict, parameters: list[str]) -> list[dict]:
                 f"latency_{name}": run.get("latency_cycles", {}).get(name)
                 for name in ("min", "mean", "p50", "p99", "max")
             },
+            "overflows": run.get("overflows"),
+            "missing_by_overflow": run.get("missing_by_overflow"),
             "check": run.get("check"),
             "target": row["target"],
             "clock": cost.get("clock"),

@@ -97,15 +97,15 @@ def _reorders() -> Iterator[Case]:
 
 
 def _gates() -> Iterator[Case]:
-    for name, windows, on_full, span, longest_wait in (
+    for name, windows, on_full, spans, longest_wait in (
         ("stalls", (5, 3), "stall", None, 20),
         ("drops", (1, 4), "drop", None, 7),
         ("impatient", (2, 2), "drop", None, 0),
-        ("timed", (3, 6), "drop", 9, 12),
+        ("timed", (3, 6), "drop", (9, 14), 12),
     ):
-        pairing = _pairing(span=span)
+        pairing = _pairing(spans=spans)
         settings = {"windows": windows, "on_full": on_full, "start": 3, "settle": 5, "longest_wait": longest_wait}
-        yield name, Gate(pairing, **settings), {**settings, "span": span}
+        yield name, Gate(pairing, **settings), {**settings, "spans": spans}
 
 
 def _admissions() -> Iterator[Case]:

@@ -14,6 +14,7 @@ from streamjoin.hdl.registry import Design
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import Difference, compare
 from streamjoin.reference.join import count_overflows
+from streamjoin.reference.overflow import lost_results, needed_rooms, with_overflows
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim import numbering
 from streamjoin.sim.latency import latency_statistics
@@ -22,6 +23,7 @@ from streamjoin.sim.offered_load import driving, load_figures
 from streamjoin.sim.offers import Offers
 from streamjoin.sim.promises import Promises, take_out
 from streamjoin.sim.records import expand
+from streamjoin.sim.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.verilate import Library, build_library
 from streamjoin.sim.verilog import Verilog, generate
 
@@ -118,13 +120,16 @@ class Simulation:
     def exact(self) -> bool:
         return self.difference is not None and self.difference.exact
 
-    def checked(self) -> "Simulation":
-        """The same, compared with the join of the accepted tuples; the design's counters are held to it, too."""
+    def checked(self, warm_up: int = 0) -> "Simulation":
+        """The same, compared with the join of the accepted tuples; the design's counters are held to it, too.
+
+        The design has to give all that its rooms allow. What spans ask for beyond that is missing by overflow; of the
+        first ``warm_up`` arrivals, which are of another segment, such results are not counted.
+        """
         p = self.simulator.parameters
         kept = np.flatnonzero(~self.run.discarded)
         none_lost = len(kept) == len(self.arrivals)  # then they are numbered as they are
-        accepted = self.arrivals if none_lost else self.arrivals[kept]
-        windows = Windows(p.windows, p.span)
+        accepted, windows = self.accepted, Windows(p.windows, p.spans)
         expected = window_join_array(accepted, p.predicate, windows)
         expected = expected if none_lost else kept[expected]
         for name, counted, right in (
@@ -134,10 +139,31 @@ class Simulation:
             if counted != right:
                 raise DesignError(f"the design's counter {name} says {counted}, but it is {right}")
         difference = compare(expected, self.numbers)
-        if self.promises is not None and difference.exact:
+        if self.run.overflows:
+            lost = (kept[rows] for rows in lost_results(accepted, p.predicate, windows))
+            difference = with_overflows(difference, lost, since=warm_up)
+        if self.promises is not None and difference.design_is_right:
             rank = np.cumsum(~self.run.discarded) - 1
             self.promises.check(rank[self.numbers].max(axis=1, initial=-1), len(kept), ordered=p.promises_order)
         return dataclasses.replace(self, difference=difference)
+
+    @property
+    def accepted(self) -> Arrivals:
+        """The arrivals that were not dropped."""
+        return self.arrivals[~self.run.discarded] if self.run.discarded.any() else self.arrivals
+
+    @property
+    def needed_rooms(self) -> tuple[int, ...]:
+        """For each stream, how much room its time-based window would have needed."""
+        p = self.simulator.parameters
+        return needed_rooms(self.accepted, Windows(p.windows, p.spans))
+
+    @property
+    def overflow_sentence(self) -> str | None:
+        """What is missing by overflow and which windows would help, if anything is."""
+        if self.difference is None or not self.difference.missing_by_overflow:
+            return None
+        return overflow_sentence(self.simulator.parameters, self.difference.missing_by_overflow, self.needed_rooms)
 
     @property
     def latencies(self) -> np.ndarray:
@@ -189,6 +215,8 @@ class Simulation:
             summary |= load_figures(self)
         if self.promises is not None:
             summary["punctuations"] = len(self.promises.covered)
+        if run.overflows:
+            summary["needed_windows"] = needed_windows(simulator.parameters, self.needed_rooms)
         if run.lost:
             summary["lost_intermediates"] = run.lost
         if run.dropped:

@@ -1,8 +1,8 @@
 """What a micro-batch does with one lane: its new tuples through a simulator whose windows come from Spark's state.
 
-A micro-batch is a segment: the tuples that the windows held at its end are the warm-up of the next one, and they are
-all that is kept between the two. So the results of a lane do not depend on where it was cut, and a batch that is run
-anew, after whatever happened to the first attempt, gives what that would have given.
+A micro-batch is a segment: the tuples that can still be met at its end are the warm-up of the next one, and they are
+all that is kept between the two, beside some figures. So the results of a lane do not depend on where it was cut, and
+a batch that is run anew, after whatever happened to the first attempt, gives what that would have given.
 """
 
 import io
@@ -13,14 +13,15 @@ import numpy as np
 import pandas as pd
 from pyspark.sql.streaming.state import GroupState
 
-from streamjoin.reference.arrivals import Arrivals, concatenate
-from streamjoin.reference.segments import Segment
+from streamjoin.reference.arrivals import Arrivals, Windows, concatenate
+from streamjoin.reference.segments import Segment, can_be_met
 from streamjoin.sim.model import DesignError
 from streamjoin.sim.simulate import Simulator
+from streamjoin.spark_driver.losses import Losses
 from streamjoin.spark_driver.segments import own_results, with_times_from_zero
 from streamjoin.spark_driver.shipping import ShippedModel
 
-STATE = "position bigint, cycles bigint, held binary"
+STATE = "position bigint, cycles bigint, losses string, held binary"
 _COLUMNS = ("stream", "key", "key2", "time")
 
 
@@ -38,12 +39,15 @@ class Held:
         How many tuples it has had.
     cycles
         How many clock cycles they took.
+    losses
+        What they lost by overflow.
     tuples, numbers
-        What the windows hold, and the arrival numbers of that.
+        What can still be met, and the arrival numbers of that.
     """
 
     position: int
     cycles: int
+    losses: Losses
     tuples: Arrivals
     numbers: np.ndarray
 
@@ -51,18 +55,18 @@ class Held:
     def of(cls, state: GroupState, columns: tuple[str, ...]) -> "Held":
         if not state.exists:
             empty = {name: np.empty(0, np.int64) for name in ("stream", *columns)}
-            return cls(0, 0, Arrivals(**empty), np.empty(0, np.int64))
-        position, cycles, held = state.get
+            return cls(0, 0, Losses(), Arrivals(**empty), np.empty(0, np.int64))
+        position, cycles, losses, held = state.get
         with np.load(io.BytesIO(held), allow_pickle=False) as arrays:
             stored = dict(arrays)
         numbers = stored.pop("numbers")
-        return cls(position, cycles, Arrivals(**stored), numbers)
+        return cls(position, cycles, Losses.from_text(losses), Arrivals(**stored), numbers)
 
     def store(self, state: GroupState) -> None:
         arrays = {name: getattr(self.tuples, name) for name in _COLUMNS if getattr(self.tuples, name) is not None}
         buffer = io.BytesIO()
         np.savez(buffer, numbers=self.numbers, **arrays)
-        state.update((self.position, self.cycles, buffer.getvalue()))
+        state.update((self.position, self.cycles, self.losses.to_text(), buffer.getvalue()))
 
 
 @dataclass(frozen=True)
@@ -92,16 +96,18 @@ class LaneTask:
 def advance(simulator: Simulator, held: Held, new: Arrivals, lane: int) -> tuple[pd.DataFrame, Held]:
     """The results of new tuples of a lane, every one checked, and what is held afterwards."""
     parameters = simulator.parameters
+    windows = Windows(parameters.windows, parameters.spans)
     arrivals = concatenate([held.tuples, new])
     end = held.position + len(new)
     numbers = np.concatenate([held.numbers, np.arange(held.position, end)])
     segment = Segment(arrivals, numbers, len(held.tuples), len(parameters.streams))
     where = f"lane {lane}, tuples {held.position} to {end - 1}"
     try:
-        simulation = simulator.run(with_times_from_zero(segment, parameters).arrivals)
+        simulation = simulator.run(with_times_from_zero(segment, parameters).arrivals, check=False)
+        simulation = simulation.checked(segment.warm_up)
     except DesignError as error:
         raise WrongResultError(f"{where}: {error}") from error
-    if not simulation.exact:
+    if not simulation.difference.design_is_right:
         raise WrongResultError(f"{where} differ from the reference: {simulation.difference.describe()}")
     results = own_results(simulation, segment)
     columns = {
@@ -110,9 +116,9 @@ def advance(simulator: Simulator, held: Held, new: Arrivals, lane: int) -> tuple
         **{name: column.astype(np.int64) for name, column in results.keys.items()},
         "cycle": results.cycle + held.cycles,
     }
-    kept = np.zeros(len(arrivals), bool)
-    for stream, room in enumerate(parameters.windows):
-        kept[np.flatnonzero(arrivals.stream == stream)[-room:]] = True
-    if parameters.span is not None:
-        kept &= arrivals.time[-1] - arrivals.time < parameters.span
-    return pd.DataFrame(columns), Held(end, held.cycles + simulation.run.cycles, arrivals[kept], numbers[kept])
+    kept = can_be_met(arrivals, windows, None if windows.spans is None else int(arrivals.time[-1]))
+    losses, cycles = held.losses, held.cycles + simulation.run.cycles
+    if simulation.run.overflows:
+        missing = simulation.difference.missing_by_overflow
+        losses += Losses(segment.overflows(windows), missing, simulation.needed_rooms)
+    return pd.DataFrame(columns), Held(end, cycles, losses, arrivals[kept], numbers[kept])

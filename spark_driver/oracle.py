@@ -3,7 +3,9 @@
 Of each tuple it is counted how many of each stream came before it. That says what its window holds: of a stream of
 which b tuples came before, those with an index in [b - W, b). To find them by equality, indices are put into buckets
 somewhat wider than a window, and an arriving tuple asks the one or two buckets that its window touches. Spark finds
-equal keys in the predicate by itself, and then joins by key and bucket.
+equal keys in the predicate by itself, and then joins by key and bucket. Where windows are time-based, it is times that
+are put into buckets, and what the spans ask for is found whatever the room; of each result it is noted whether the room
+allowed it.
 
 More than two streams are joined from the arriving tuple outward, each with its neighbour.
 """
@@ -18,6 +20,7 @@ from streamjoin.reference.predicates import Predicate
 
 _BLOCK = 1 << 16  # tuples that are numbered together
 _EQUI_BUCKET, _BUCKET = 8, 1  # windows in a bucket: where keys are looked up, buckets may hold what does not matter
+_LARGEST = 1 << 62  # bucket
 _WIDE, _WIDEST = "decimal(19, 0)", "decimal(38, 0)"  # a key, and any sum of keys
 
 
@@ -40,8 +43,12 @@ class Oracle:
         self._tuples.unpersist()
 
     def results(self, seq: tuple[int, int] | None = None) -> DataFrame:
-        """All results: ``lane``, a column ``n0``, ``n1``, … of arrival numbers for each stream, and ``later``, the
-        greatest of them; if ``seq`` is given, only those with ``later`` in this range [first, last)."""
+        """All results that rooms allow: ``lane``, a column ``n0``, ``n1``, … of arrival numbers for each stream, and
+        ``later``, the greatest of them; if ``seq`` is given, only those with ``later`` in this range [first, last)."""
+        return self._joined(seq).where("held").drop("held")
+
+    def _joined(self, seq: tuple[int, int] | None = None) -> DataFrame:
+        """Those that the rooms do not allow as well; ``held`` says which do."""
         parts = [self._of_arriving(stream, seq) for stream in range(self._windows.streams)]
         whole = parts[0]
         for part in parts[1:]:
@@ -49,15 +56,21 @@ class Oracle:
         return whole
 
     def checksums(self, size: int) -> DataFrame:
-        """For each lane and segment of ``size`` arrivals: ``results``, ``low`` and ``high`` as in `checksum`."""
+        """For each lane and segment of ``size`` arrivals: ``results``, ``low`` and ``high`` as in `checksum`, of those
+        that the rooms allow, and how many more are ``lost`` that spans ask for."""
         numbers = [f"n{stream}" for stream in range(self._windows.streams)]
-        hashed = self.results().select(
-            "lane", fn.expr(f"later div {size}").alias("segment"), fn.xxhash64(*numbers).alias("hash")
+        hashed = self._joined().select(
+            "lane", "held", fn.expr(f"later div {size}").alias("segment"), fn.xxhash64(*numbers).alias("hash")
         )
+
+        def total(column: Column) -> Column:
+            return fn.sum(fn.when(fn.col("held"), column).otherwise(0))
+
         return hashed.groupBy("lane", "segment").agg(
-            fn.count("*").alias("results"),
-            fn.sum(fn.col("hash").bitwiseAND(0xFFFFFFFF)).alias("low"),
-            fn.sum(fn.shiftrightunsigned("hash", 32)).alias("high"),
+            total(fn.lit(1)).alias("results"),
+            total(fn.col("hash").bitwiseAND(0xFFFFFFFF)).alias("low"),
+            total(fn.shiftrightunsigned("hash", 32)).alias("high"),
+            fn.count_if(~fn.col("held")).alias("lost"),
         )
 
     def _of_arriving(self, arriving: int, seq: tuple[int, int] | None) -> DataFrame:
@@ -70,41 +83,51 @@ class Oracle:
         others = [stream for stream in streams if stream != arriving]
         moment = [fn.col(f"before{stream}").alias(f"now{stream}") for stream in others]
         found = found.select(
-            "lane", fn.col("seq").alias("later"), fn.col("time").alias("now"), *moment, *_named(arriving)
+            "lane",
+            fn.col("seq").alias("later"),
+            fn.col("time").alias("now"),
+            fn.lit(True).alias("held"),
+            *moment,
+            *_named(arriving),
         )
         path = [(known, known + 1) for known in range(arriving, streams[-1])]
         path += [(known, known - 1) for known in range(arriving, 0, -1)]
         for known, other in path:
             found = self._extended(found, known, other)
-        return found.select("lane", "later", *(f"n{stream}" for stream in streams))
+        return found.select("lane", "later", "held", *(f"n{stream}" for stream in streams))
 
     def _extended(self, found: DataFrame, known: int, other: int) -> DataFrame:
         """Each of the combinations found with each tuple of another stream that belongs to it."""
-        room, span = self._windows.rooms[other], self._windows.span
-        bucket = room * (_EQUI_BUCKET if self._predicate.is_equi else _BUCKET)
-        now = f"now{other}"
-        asked = f"explode(sequence(greatest({now} - {room}, 0) div {bucket}, ({now} - 1) div {bucket}))"
+        room, now, index = self._windows.rooms[other], f"now{other}", f"before{other}"
+        # A window is a range of indices, or of times: from the first to the last place that is asked for.
+        if self._windows.spans is None:
+            size, place, first, last = room, index, f"{now} - {room}", f"({now} - 1)"
+        else:
+            size = self._windows.spans[other]
+            place, first, last = "time", f"now - {size - 1}", "now"
+        bucket = min(_LARGEST, size * (_EQUI_BUCKET if self._predicate.is_equi else _BUCKET))
+        asked = f"explode(sequence(greatest({first}, 0) div {bucket}, {last} div {bucket}))"
         probes = found.where(fn.col(now) > 0).withColumn("bucket", fn.expr(asked))
-        index = fn.col(f"before{other}")
         partners = _of_stream(self._tuples, other).select(
             fn.col("lane").alias("other_lane"),
-            fn.expr(f"before{other} div {bucket}").alias("other_bucket"),
-            index.alias("other_index"),
+            fn.expr(f"{place} div {bucket}").alias("other_bucket"),
+            fn.col(index).alias("other_index"),
             fn.col("time").alias("other_time"),
             *_named(other),
         )
-        first, second = (known, other) if known < other else (other, known)
+        left, right = (known, other) if known < other else (other, known)
+        in_room = fn.col("other_index") >= fn.col(now) - room
         condition = (
             (fn.col("lane") == fn.col("other_lane"))
             & (fn.col("bucket") == fn.col("other_bucket"))
             & (fn.col("other_index") < fn.col(now))
-            & (fn.col("other_index") >= fn.col(now) - room)
-            & _holds(self._predicate, first, second)
+            & _holds(self._predicate, left, right)
+            & (in_room if self._windows.spans is None else fn.col("now") - fn.col("other_time") < size)
         )
-        if span is not None:
-            condition &= fn.col("now") - fn.col("other_time") < span
-        extra = ("bucket", "other_lane", "other_bucket", "other_index", "other_time")
-        return probes.join(partners.hint("shuffle_hash"), condition).drop(*extra)
+        joined = probes.join(partners.hint("shuffle_hash"), condition)
+        if self._windows.spans is not None:
+            joined = joined.withColumn("held", fn.col("held") & in_room)
+        return joined.drop("bucket", "other_lane", "other_bucket", "other_index", "other_time")
 
 
 def _numbered(tuples: DataFrame, streams: int) -> DataFrame:

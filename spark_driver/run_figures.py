@@ -8,11 +8,12 @@ from streamjoin.sim.latency import latency_statistics
 
 
 def verdict(reports: list[dict]) -> str | dict[str, int]:
-    """ "exact", or how many segments are not."""
+    """ "exact", or how many segments are not, and how many results are missing by overflow."""
     kinds = {
         "differing_segments": sum("differs" in report for report in reports),
         "misbehaving_segments": sum("wrong" in report for report in reports),
         "failed_segments": sum("error" in report for report in reports),
+        "missing_by_overflow": sum(report.get("missing_by_overflow", 0) for report in reports),
     }
     return kinds if any(kinds.values()) else "exact"
 
@@ -22,7 +23,7 @@ def figures(reports: list[dict]) -> dict:
     ended = [report for report in reports if "results" in report]
     total = {
         name: sum(report[name] for report in ended)
-        for name in ("tuples", "results", "cycles", "warm_up", "overflows", "stall_cycles")
+        for name in ("tuples", "results", "cycles", "warm_up", "overflows", "missing_by_overflow", "stall_cycles")
     }
     seconds = [report["seconds"] for report in ended]
     cpu = {name: sum(report["cpu"][name] for report in ended) for name in ("generate", "simulate", "check")}
@@ -38,6 +39,12 @@ def figures(reports: list[dict]) -> dict:
         "check_share": cpu["check"] / sum(cpu.values()) if ended else None,
         "segment_list": [_line(report) for report in ended],
     }
+
+
+def needed_rooms(reports: list[dict]) -> tuple[int, ...] | None:
+    """The room that all segments together need, if it was too small in any of them."""
+    needed = [report["needed"] for report in reports if "needed" in report]
+    return tuple(map(max, zip(*needed, strict=True))) if needed else None
 
 
 def _latency(reports: list[dict]) -> dict:

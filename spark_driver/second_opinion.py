@@ -18,35 +18,40 @@ _SHOWN = 3
 def second_opinion(
     spark: SparkSession, task: SegmentTask, reports: list[dict], parameters: JoinParameters
 ) -> tuple[str | dict, list[str]]:
-    """Whether Spark SQL agrees with the counts and checksums that tasks reported: "exact", or how much differs, and
-    sentences on that. Where something differs, the first segment is compared row by row."""
+    """Whether Spark SQL agrees with the counts and checksums that tasks reported, and with what they say is missing by
+    overflow: "exact", or how much differs, and sentences on that. Where something differs, the first segment is
+    compared row by row."""
     segmentation = task.segmentation
     if not segmentation.tuples:
         return "exact", []
     spark.dataSource.register(TupleSource)
     partitions = max(spark.sparkContext.defaultParallelism, segmentation.tuples // _PARTITION)
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    columns = [*parameters.predicate.fields, *(["time"] if parameters.span is not None else [])]
+    columns = [*parameters.predicate.fields, *(["time"] if parameters.spans is not None else [])]
     tuples = (
         spark.read.format(NAME)
         .options(source=to_text(task.source), tuples=segmentation.tuples, columns=",".join(columns))
         .options(partition=_PARTITION)
         .load()
     )
-    with Oracle(tuples, parameters.predicate, Windows(parameters.windows, parameters.span)) as oracle:
+    with Oracle(tuples, parameters.predicate, Windows(parameters.windows, parameters.spans)) as oracle:
         theirs = {
-            row.segment: Checksum(row.results, row.low, row.high)
+            row.segment: (Checksum(row.results, row.low, row.high), row.lost)
             for row in oracle.checksums(segmentation.size).collect()
         }
-        differing = [
-            report
-            for report in reports
-            if theirs.get(report["segment"], Checksum(0, 0, 0)) != (report["results"], report["low"], report["high"])
-        ]
+        nothing = Checksum(0, 0, 0), 0
+        differing = []
+        for report in reports:
+            ours = Checksum(report["results"], report["low"], report["high"]), report["missing_by_overflow"]
+            if ours != theirs.get(report["segment"], nothing):
+                differing.append(report)
         if not differing:
             return "exact", []
         first = differing[0]["segment"]
         rows = _rows_apart(spark, task, oracle, first, parameters.streams)
+        ours, lost = differing[0]["missing_by_overflow"], theirs.get(first, nothing)[1]
+        if ours != lost:
+            rows.append(f"{ours} results are missing by overflow, by Spark SQL {lost}")
     where = f"segment {first} (arrivals from {segmentation.bounds(first)[0]} on)"
     said = "; ".join(rows) or "but not when it is run again: a worker is not to be trusted"
     sentence = f"{where} and {len(differing) - 1} more differ from Spark SQL's join: {said}"

@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from streamjoin.hdl.parameters import ParameterError
+from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.segments import Segment
 from streamjoin.sim.model import DesignError
 from streamjoin.sim.simulate import Simulation, Simulator
@@ -90,7 +91,7 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
     """Arrivals [first, last) through the simulator, with the warm-up they need, and checked; figures of all that.
 
     ``error`` is there if it could not be done, ``wrong`` if the design misbehaved, ``differs`` and ``offence`` if its
-    results are not those of the reference.
+    results are not those of the reference; ``needed`` is the room for each stream, if it was too small for a span.
     """
     report = {"first": first, "tuples": last - first}
     watch = _Watch()
@@ -99,7 +100,7 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
         watch.lap("generate")
         simulation = simulator.run(segment.arrivals, check=False, progress=_limit(timeout))
         watch.lap("simulate")
-        simulation = simulation.checked()
+        simulation = simulation.checked(segment.warm_up)
         results = own_results(simulation, segment)
         count, low, high = checksum(results.numbers)
         watch.lap("check")
@@ -115,22 +116,25 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
         "high": high,
         "cycles": simulation.run.cycles,
         "stall_cycles": simulation.run.stall_cycles,
-        "overflows": simulation.run.overflows,
+        "overflows": segment.overflows(Windows(simulator.parameters.windows, simulator.parameters.spans)),
+        "missing_by_overflow": simulation.difference.missing_by_overflow,
         "latency": latency.tolist(),
         "frequency": frequency.tolist(),
         "cpu": watch.cpu,
         "seconds": watch.seconds,
     }
-    if simulation.exact:
+    if simulation.run.overflows:
+        report["needed"] = simulation.needed_rooms
+    if simulation.difference.design_is_right:
         return report
-    return report | {"differs": simulation.difference.counts, "offence": _first_offence(simulation, segment)}
+    return report | {"differs": simulation.difference.faults, "offence": _first_offence(simulation, segment)}
 
 
 def _first_offence(simulation: Simulation, segment: Segment) -> dict:
     """The result with the earliest later tuple that is missing, extra or repeated, and the cycle of it: that in which
     it left, or for one that is missing, in which its later tuple was taken."""
     size, firsts = len(segment.arrivals), {}
-    for kind in simulation.difference.counts:
+    for kind in simulation.difference.faults:
         rows = getattr(simulation.difference, kind)
         if len(rows):
             firsts[kind] = rows[rows.max(axis=1).argmin()]

@@ -33,7 +33,7 @@ class OwnResults(NamedTuple):
 
 def cut_segment(parameters: JoinParameters, source: Source, first: int, last: int) -> Segment:
     """Arrivals [first, last) of the source with their warm-up, ready for the simulator."""
-    return with_times_from_zero(cut(source, Windows(parameters.windows, parameters.span), first, last), parameters)
+    return with_times_from_zero(cut(source, Windows(parameters.windows, parameters.spans), first, last), parameters)
 
 
 def with_times_from_zero(segment: Segment, parameters: JoinParameters) -> Segment:
@@ -41,7 +41,7 @@ def with_times_from_zero(segment: Segment, parameters: JoinParameters) -> Segmen
 
     Only differences of time matter: a run may be longer than timestamps are wide, a segment may not.
     """
-    if parameters.span is None or not len(segment.arrivals):
+    if parameters.spans is None or not len(segment.arrivals):
         return segment
     time = segment.arrivals.time - segment.arrivals.time[0]
     if int(time[-1]) >> parameters.time_width:

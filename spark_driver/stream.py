@@ -76,7 +76,7 @@ class Progress:
 
 def columns_of(parameters: JoinParameters) -> tuple[str, ...]:
     """The columns that tuples need."""
-    return (*parameters.predicate.fields, *(["time"] if parameters.span is not None else []))
+    return (*parameters.predicate.fields, *(["time"] if parameters.spans is not None else []))
 
 
 def run_stream(

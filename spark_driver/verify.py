@@ -10,11 +10,12 @@ from pyspark.sql import SparkSession
 
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
+from streamjoin.sim.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.simulate import Simulator
 from streamjoin.sim.workload import Workload
 from streamjoin.spark_driver.errors import SparkError
 from streamjoin.spark_driver.progress import watched
-from streamjoin.spark_driver.run_figures import figures, verdict
+from streamjoin.spark_driver.run_figures import figures, needed_rooms, verdict
 from streamjoin.spark_driver.second_opinion import second_opinion
 from streamjoin.spark_driver.segment_task import REPORT, Segmentation, SegmentTask
 from streamjoin.spark_driver.shipping import ship_model, ship_package
@@ -39,11 +40,14 @@ class Verification:
         Sentences on results that are not right, the first of them the earliest in the run.
     failed
         Sentences on what could not be run to its end.
+    overflow
+        A sentence on results that are missing by overflow, if there are any.
     """
 
     summary: dict
     wrong: list[str]
     failed: list[str]
+    overflow: str | None = None
 
 
 def check_parameters(parameters: JoinParameters) -> None:
@@ -116,7 +120,12 @@ def verify(
         "seconds": time.perf_counter() - started,
     }
     summary["tuples_per_second"] = summary["tuples"] / summary["simulate_seconds"]
-    return Verification(summary, wrong, failed)
+    overflow = None
+    if rooms := needed_rooms(reports):
+        summary["needed_windows"] = needed_windows(parameters, rooms)
+        if missing := summary["missing_by_overflow"]:
+            overflow = overflow_sentence(parameters, missing, rooms)
+    return Verification(summary, wrong, failed, overflow)
 
 
 def _run(spark: SparkSession, task: SegmentTask) -> list[dict]:

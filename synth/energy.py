@@ -97,7 +97,7 @@ def _record(flat: Verilog, library: Library, parameters: JoinParameters, arrival
         for stream in parameters.streams
     ]
     found = np.column_stack(found)
-    expected = window_join_array(arrivals, parameters.predicate, Windows(parameters.windows, parameters.span))
+    expected = window_join_array(arrivals, parameters.predicate, Windows(parameters.windows, parameters.spans))
     if not (difference := compare(expected, found)).exact:
         raise DesignError(f"the flat design gives another result than the reference: {difference.describe()}")
     return changes, int(run.accepted_cycle[-1])

@@ -106,14 +106,14 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
                 f"-p {axis.design}.{axis.name} names a design that is not swept: add it, or drop the -p"
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
-            known = dict.fromkeys(name for design in of for name in design.parameters.names())
+            known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters.names())])
             raise ParameterError(
-                f"there is no parameter {printable(axis.name, 30)}; there are {listed(['window', *known], axis.name)}"
+                f"there is no parameter {printable(axis.name, 30)}; there are {listed(list(known), axis.name)}"
             )
 
 
 def _has(design: Design, name: str) -> bool:
-    return name == "window" or name in design.parameters.names()
+    return name in ("window", "span") or name in design.parameters.names()
 
 
 def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
@@ -141,7 +141,7 @@ def _resolve(design: Design, choices: dict[str, str]) -> dict[str, object]:
     given = {}
     for name, text in choices.items():
         if _has(design, name):
-            wanted = types_of.get(name, int)  # window is short for several fields
+            wanted = types_of.get(name) or types_of.get(f"{name}_r", int)  # window and span are short for several
             is_number = wanted is int or (wanted == int | None and text.lower() != "none")
             given[name] = number(name, ()) if is_number else text
     return given

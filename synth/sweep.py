@@ -19,6 +19,8 @@ from streamjoin.synth.sweep_store import Store
 from streamjoin.synth.sweep_workers import Task, run_tasks
 from streamjoin.synth.targets import find as find_target
 
+#: The kind of failure of a run whose time-based windows had no room for their spans.
+OVERFLOW = "missing by overflow"
 DEFAULT_RATES = (0.0, 1e-4, 1e-3, 0.01, 0.1, 1.0)
 
 
@@ -150,6 +152,8 @@ def _failures(outcomes: list[tuple[str, dict | None]]) -> list[dict]:
             failure = {"kind": "not finished", "sentence": "not measured yet: run the same command again"}
         elif "failure" in outcome:
             failure = {name: outcome["failure"][name] for name in ("kind", "sentence")}
+        elif outcome.get("overflow"):
+            failure = {"kind": OVERFLOW, "sentence": f"match rate {outcome['match_rate']}: {outcome['overflow']}"}
         elif outcome.get("check", "exact") != "exact":
             sentence = f"match rate {outcome['match_rate']}: the result differs from the reference: {outcome['check']}"
             failure = {"kind": "wrong result", "sentence": sentence}

@@ -92,6 +92,9 @@ class Simulate:
             **{name: summary[name] for name in _FIGURES},
             "limit": RatePoint(rate or 0, accepted, summary["results"], summary["cycles"], simulation.exact).limit,
             "latency_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+            "missing_by_overflow": simulation.difference.missing_by_overflow,
+            # Where the design did all that its room allows, the input is what is wrong with it.
+            "overflow": simulation.overflow_sentence if simulation.difference.design_is_right else None,
             "check": "exact" if simulation.exact else simulation.difference.describe(),
             "verilog": simulator.verilog.manifest["hash"],
         }
@@ -103,7 +106,7 @@ class Simulate:
         except ValueError as error:
             raise ParameterError(str(error)) from error
         arrivals = workload.slice(0, self._length(rate))
-        if p.span is not None and int(arrivals.time[-1]) >> p.time_width:
+        if p.spans is not None and int(arrivals.time[-1]) >> p.time_width:
             raise ParameterError(f"time_width={p.time_width} is too narrow for {len(arrivals)} tuples: raise it")
         return arrivals
 

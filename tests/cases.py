@@ -113,7 +113,7 @@ def random_arrivals(random: Random, parameters: JoinParameters, size: int) -> Ar
         stream=stream[:size],
         key=random.choices(keys, k=size),
         key2=random.choices(keys, k=size) if "key2" in parameters.predicate.fields else None,
-        time=spread.times(random, steps, parameters.time_width) if parameters.span is not None else None,
+        time=spread.times(random, steps, parameters.time_width) if parameters.spans is not None else None,
     )
 
 

@@ -36,9 +36,9 @@ def arrivals(draw, streams: int = 2, max_size: int = 40, keys=KEYS, two_keys: bo
 
 
 def windows(streams: int = 2, max_room: int = 12, timed: bool = False) -> st.SearchStrategy[Windows]:
-    """Windows of different sizes, with a span if ``timed``."""
-    rooms = st.tuples(*[st.integers(1, max_room)] * streams)
-    return st.builds(Windows, rooms, st.integers(1, 20) if timed else st.none())
+    """Windows of different sizes, with spans, alike or not, if ``timed``."""
+    rooms, span = st.tuples(*[st.integers(1, max_room)] * streams), st.integers(1, 20)
+    return st.builds(Windows, rooms, span | st.tuples(*[span] * streams) if timed else st.none())
 
 
 def predicates(two_keys: bool = False) -> st.SearchStrategy[Predicate]:

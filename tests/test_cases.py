@@ -44,7 +44,7 @@ def test_every_bit_takes_both_values_and_one_alone_tells_two_keys_apart(design, 
             zeros[name] = zeros.get(name, 0) | int(np.bitwise_or.reduce(~bits))
         r, s = (np.unique(tuples.key[tuples.stream == stream]) for stream in (0, 1))
         alone.update(np.unique(r[:, None] ^ s).tolist())
-        with_results += len(window_join_array(tuples, p.predicate, Windows(p.windows, p.span))) > 0
+        with_results += len(window_join_array(tuples, p.predicate, Windows(p.windows, p.spans))) > 0
 
     look()
     for name, width in p.pairing.arrival.members.items():

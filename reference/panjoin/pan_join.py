@@ -45,8 +45,8 @@ class PanJoin:
     batch : a stream is processed as soon as it has collected so many tuples
     patience : and, if tuples have a time, as soon as its first one has waited for so many ticks
     lateness : for time-based windows of tuples that are out of order: how many ticks a tuple may be older than the
-        newest before it. A pair then counts if its times are less than the span apart, whichever is earlier. Without,
-        a time that goes back is a ValueError.
+        newest before it. A pair then counts if the one of lesser time is less than its stream's span older,
+        whichever came first. Without, a time that goes back is a ValueError.
 
     Members
     -------
@@ -66,7 +66,7 @@ class PanJoin:
         Probe.of(np.empty(0, np.int64), predicate, keys_are_r=True)  # says what is wrong with the predicate
         if windows.streams != 2:
             raise ValueError(f"PanJoin joins two streams, not {windows.streams}: give two windows")
-        if lateness is not None and (lateness < 0 or windows.span is None):
+        if lateness is not None and (lateness < 0 or windows.spans is None):
             raise ValueError("lateness counts ticks from 0 up and needs windows with a span: give both, or no lateness")
         self.predicate, self.windows, self.lateness = predicate, windows, lateness
         self.streams = [_Stream(make, room) for room in windows.rooms]
@@ -79,7 +79,7 @@ class PanJoin:
         """The next arrivals. Returns the pairs that were found meanwhile, as arrival numbers: results × 2."""
         clock = self._tell_time(arrivals)
         watermark = clock - (self.lateness or 0)
-        time = clock if self.windows.span is None else arrivals.time
+        time = clock if self.windows.spans is None else arrivals.time
         numbers = self._arrived + np.arange(len(arrivals))
         self._arrived += len(arrivals)
 
@@ -112,7 +112,7 @@ class PanJoin:
             return np.zeros(len(arrivals), np.int64)
         clock = np.maximum(np.maximum.accumulate(arrivals.time), self._clock)
         self.windows.check(replace(arrivals, time=clock))
-        if self.windows.span is not None and self.lateness is None and np.any(arrivals.time < clock):
+        if self.windows.spans is not None and self.lateness is None and np.any(arrivals.time < clock):
             raise ValueError("the time of arrivals goes back: sort them by time, or give a lateness")
         self._clock = int(clock[-1])
         return clock
@@ -143,8 +143,9 @@ class PanJoin:
         logs = [stream.log for stream in self.streams]
         room_r, room_s = self.windows.rooms
         kept = (logs[0].at("seen", r) - s <= room_s) & (logs[1].at("seen", s) - r <= room_r)
-        if self.windows.span is not None:
-            kept &= np.abs(logs[0].at("time", r) - logs[1].at("time", s)) < self.windows.span
+        if self.windows.spans is not None:
+            age_of_r = logs[1].at("time", s) - logs[0].at("time", r)
+            kept &= (age_of_r < self.windows.spans[0]) & (-age_of_r < self.windows.spans[1])
         r, s = r[kept], s[kept]
         # Key ranges say where matches may be; the predicate may ask for more, such as a second key.
         tuples = (
@@ -156,10 +157,10 @@ class PanJoin:
 
     def _expire(self) -> None:
         """Drop what no tuple of the other stream that is still to be processed can see."""
-        for own, other in (self.streams, reversed(self.streams)):
+        for number, (own, other) in enumerate((self.streams, reversed(self.streams))):
             seen, watermark = own.log.size, self._clock - (self.lateness or 0)
             if other.processed < other.log.size:
                 seen, watermark = (int(other.log.at(name, other.processed)) for name in ("seen", "watermark"))
-            until = -2 * LAST if self.windows.span is None else watermark - self.windows.span
+            until = -2 * LAST if self.windows.spans is None else watermark - self.windows.spans[number]
             own.chain.expire(seen - own.room, until)
             own.log.forget(own.processed if own.chain.first is None else own.chain.first)

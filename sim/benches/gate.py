@@ -26,10 +26,11 @@ class Model:
         How many tuples have, and in which cycle the gate said that it was drained.
     """
 
-    def __init__(self, dut: Dut, room: str, wait: str, *, windows, on_full, start, settle, longest_wait, span):
+    def __init__(self, dut: Dut, room: str, wait: str, *, windows, on_full, start, settle, longest_wait, spans):
         self._dut = dut
         self._room, self._goes = STALLS[room](), STALLS[wait]()
-        self._windows, self._drops, self._span = dict(zip("rs", windows, strict=True)), on_full == "drop", span
+        self._windows, self._drops = dict(zip("rs", windows, strict=True)), on_full == "drop"
+        self._spans = dict(zip("rs", spans or (None, None), strict=True))
         self._settle, self._longest_wait = settle, longest_wait
         self._live: dict[str, deque[Tuple]] = {"r": deque(), "s": deque()}
         self._shut = start + 1  # cycles until tuples may enter
@@ -89,7 +90,8 @@ class Model:
             self.entered += 1
             if full:
                 old = live.popleft()
-                self._early += self._span is not None and tuple_["time"] - old["time"] < self._span
+                span = self._spans[side]
+                self._early += span is not None and tuple_["time"] - old["time"] < span
         self.dropped += discards and valid
 
     def _check_drained(self) -> None:
@@ -103,7 +105,7 @@ class Model:
 
 def _tuples(case: str, count: int) -> list[Tuple]:
     tuples = [{"key": random.getrandbits(8), "payload": payload} for payload in PAYLOADS[:count]]
-    if CASES[case]["span"] is None:
+    if CASES[case]["spans"] is None:
         return tuples
     times = spread.times(random, random.choices((0, 1, 1, 2, 3, 5), k=count), _TIME_WIDTH)
     return [{**tuple_, "time": time} for tuple_, time in zip(tuples, times, strict=True)]

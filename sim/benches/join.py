@@ -22,7 +22,7 @@ from streamjoin.sim.numbering import payloads
 from streamjoin.sim.promises import Promises
 
 PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
-WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.span)
+WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.spans)
 GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.
 LENGTH = 3 * sum(PARAMETERS.windows) + 100
@@ -33,9 +33,9 @@ def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
     """Arrivals with keys drawn from ``keys``; some windows' worth of time passes, unevenly, anywhere."""
     count = len(streams)
     time = None
-    if PARAMETERS.span is not None:
+    if PARAMETERS.spans is not None:
         # On average a window of time is as long as half a window's room, so some overflow and some do not.
-        step = PARAMETERS.span / max(PARAMETERS.windows)
+        step = min(PARAMETERS.spans) / max(PARAMETERS.windows)
         steps = [int(random.choice((0, 0, 1, 2, 5)) * step * random.random() + 0.5) for _ in range(count)]
         time = _column(spread.times(random, steps, PARAMETERS.time_width), PARAMETERS.time_width)
     key, key2 = (_column(random.choices(keys, k=count), PARAMETERS.key_width) for _ in range(2))
@@ -81,7 +81,7 @@ def plain_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
         stream=streams,
         key=keys,
         key2=keys if "key2" in PARAMETERS.predicate.fields else None,
-        time=[0] * len(keys) if PARAMETERS.span is not None else None,
+        time=[0] * len(keys) if PARAMETERS.spans is not None else None,
     )
 
 

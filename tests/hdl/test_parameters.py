@@ -32,8 +32,9 @@ from streamjoin.reference.predicates import Predicate
         ({"on_full": "explode"}, "on_full is one of stall, drop, not 'explode'"),
         ({"merger_queue": 1}, "merger_queue must be at least 2, not 1"),
         ({"fan": 1}, "fan must be at least 2, not 1"),
-        ({"span": 0}, "span must lie between 1 and 2\\^time_width"),
-        ({"span": 17, "time_width": 4}, "span must lie between 1 and 2\\^time_width = 16, not 17"),
+        ({"span": 0}, "span_r must lie between 1 and 2\\^time_width"),
+        ({"span_s": 17, "span": 4, "time_width": 4}, "span_s must lie between 1 and 2\\^time_width = 16, not 17"),
+        ({"span_s": 17}, "span_r and span_s go together: give both, or span for both at once, or neither"),
         ({"predicate": "nearly"}, "no predicate is called 'nearly'"),
         ({"colour": "red"}, "there is no parameter colour; there are window, "),
         ({"window": "ten"}, "window must be a whole number, not 'ten'"),
@@ -77,6 +78,14 @@ def test_a_predicate_that_behaves_for_everyone_but_the_gates(error):
 def test_window_sets_both_windows_and_single_ones_win():
     parameters = HandshakeParameters.parse({"window": "0x20", "window_s": 40})
     assert parameters.windows == (32, 40)
+
+
+def test_span_sets_both_spans_and_single_ones_win():
+    assert HandshakeParameters.parse({}).spans is None
+    assert HandshakeParameters.parse({"span": "7"}).spans == (7, 7)
+    assert HandshakeParameters.parse({"span_r": 9, "span": 7}).spans == (9, 7)
+    assert HandshakeParameters.parse({"span": None}).spans is None
+    assert find("circular").parameters.parse({"span": 7, "streams": 4}).spans == (7, 7, 7, 7)
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())

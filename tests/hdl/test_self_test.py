@@ -37,6 +37,7 @@ CASES = {
     "narrow payload, wide key": ("nested-loop", {"window": 5, "payload_width": 4, "key_width": 80}),
     "wide payload, most match": ("handshake", {"cores": 2, "window": 4, "predicate": "ne", "payload_width": 100}),
     "short span": ("handshake", {"cores": 2, "window": 8, "span": 1}),
+    "spans that differ": ("handshake", {"cores": 2, "window": 6, "span_r": 3, "span_s": 20}),
     "time, overflows": ("nested-loop", {"window": 4, "span": 30, "time_width": 5, "storage": "registers"}),
 }
 
@@ -200,7 +201,9 @@ def test_two_streams_only():
 @pytest.mark.parametrize("predicate", ["equi", "band2:1,1"])
 @pytest.mark.parametrize("widths", [(3, 2), (40, 9), (70, 70)])
 def test_generated_tuples_are_those_of_the_software(predicate, widths):
-    pairing = Pairing(parse_predicate(predicate), key_width=widths[0], payload_width=widths[1], time_width=4, span=3)
+    pairing = Pairing(
+        parse_predicate(predicate), key_width=widths[0], payload_width=widths[1], time_width=4, spans=(3, 3)
+    )
     generator = PairGenerator(pairing, pairs=40, key_bits=5, seed=3)
     arrivals = generator.arrivals()
     assert (np.diff(arrivals.time) >= 0).all()

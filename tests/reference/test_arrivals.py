@@ -25,24 +25,26 @@ def test_columns_of_different_length_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("rooms", "span", "message"),
+    ("rooms", "spans", "message"),
     [
         ((4,), None, "at least two streams"),
         ((4, 0), None, "give every window at least 1"),
         ((4, 4), 0, "give at least 1, or none at all"),
+        ((4, 4), (3, 0), "a span of 0 ticks holds nothing: give at least 1, or none at all"),
+        ((4, 4), (3, 3, 3), "3 spans are not for 2 streams: give one for each, or one"),
     ],
 )
-def test_windows_that_cannot_be(rooms, span, message):
+def test_windows_that_cannot_be(rooms, spans, message):
     with pytest.raises(ValueError, match=message):
-        Windows(rooms, span)
+        Windows(rooms, spans)
 
 
 @pytest.mark.parametrize(
     ("windows", "arrivals", "message"),
     [
         (Windows((4, 4)), Arrivals([2], [0]), "give 3 windows, not 2"),
-        (Windows((4, 4), span=3), Arrivals([1], [0]), "add a time column"),
-        (Windows((4, 4), span=3), Arrivals([1, 0], [0, 0], time=[2, 1]), "sort them by time"),
+        (Windows((4, 4), 3), Arrivals([1], [0]), "add a time column"),
+        (Windows((4, 4), 3), Arrivals([1, 0], [0, 0], time=[2, 1]), "sort them by time"),
     ],
 )
 def test_windows_and_arrivals_that_do_not_fit(windows, arrivals, message):

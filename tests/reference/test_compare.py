@@ -25,7 +25,7 @@ def test_order_is_free():
 def test_nothing_is_nothing():
     assert compare([], np.empty((0, 3))).exact
     assert compare([], []).describe() == "exact"
-    assert compare([], [(1, 2, 3)]).counts == {"missing": 0, "extra": 1, "repeated": 0}
+    assert compare([], [(1, 2, 3)]).faults == {"missing": 0, "extra": 1, "repeated": 0}
 
 
 def test_description_shows_the_first_few():

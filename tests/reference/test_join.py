@@ -38,15 +38,23 @@ def test_windows_count_the_tuples_of_their_own_stream():
 
 def test_a_tuple_is_seen_while_it_is_less_than_the_span_older():
     arrivals = Arrivals([0, 0, 1, 1], [5] * 4, time=[0, 1, 3, 4])
-    assert window_join(arrivals, EQUI, Windows((9, 9), span=3)) == [(1, 2)]
+    assert window_join(arrivals, EQUI, Windows((9, 9), 3)) == [(1, 2)]
+
+
+def test_a_tuple_stays_as_long_as_its_own_stream_says():
+    arrivals = Arrivals([0, 0, 1, 1, 0], [1, 2, 1, 2, 2], time=[0, 1, 2, 5, 9])
+    for span_r, span_s, results in ((3, 5, [(0, 2), (4, 3)]), (5, 4, [(0, 2), (1, 3)]), (2, 4, [])):
+        assert window_join(arrivals, EQUI, Windows((4, 4), (span_r, span_s))) == results
+    assert count_overflows(arrivals, Windows((1, 1), (2, 4))) == 2
+    assert count_overflows(arrivals, Windows((1, 1), (1, 3))) == 0
 
 
 def test_a_span_needs_room():
     arrivals = Arrivals([0, 0, 1], [5] * 3, time=[0, 1, 2])
-    assert window_join(arrivals, EQUI, Windows((1, 1), span=9)) == [(1, 2)]
-    assert count_overflows(arrivals, Windows((1, 1), span=9)) == 1
-    assert count_overflows(arrivals, Windows((1, 1), span=1)) == 0
-    assert count_overflows(arrivals, Windows((2, 1), span=9)) == 0
+    assert window_join(arrivals, EQUI, Windows((1, 1), 9)) == [(1, 2)]
+    assert count_overflows(arrivals, Windows((1, 1), 9)) == 1
+    assert count_overflows(arrivals, Windows((1, 1), 1)) == 0
+    assert count_overflows(arrivals, Windows((2, 1), 9)) == 0
     assert count_overflows(arrivals, Windows((1, 1))) == 0
 
 

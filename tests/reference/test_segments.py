@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +29,7 @@ def test_segments_together_are_the_whole(streams, timed):
         joined = np.concatenate(results) if results else []
         difference = compare(window_join(tuples, predicate, wins), joined)
         assert difference.exact, difference.describe()
-        assert sum(count_overflows(s.arrivals, wins) for s in segments) == count_overflows(tuples, wins)
+        assert sum(segment.overflows(wins) for segment in segments) == count_overflows(tuples, wins)
 
     check()
 
@@ -39,7 +40,15 @@ def test_warm_up_is_what_the_windows_hold():
     assert segment.numbers.tolist() == [1, 2, 3, 4, 5]
     assert segment.warm_up == 3
     assert segment.arrivals.key.tolist() == [1, 2, 3, 4, 5]
-    assert cut(tuples, Windows((2, 4), span=2), 4, 6).numbers.tolist() == [3, 4, 5]
+    assert cut(tuples, Windows((2, 4), 2), 4, 6).numbers.tolist() == [3, 4, 5]
+
+
+def test_warm_up_of_spans_is_whatever_the_room():
+    tuples = Arrivals([0, 1, 0, 0, 1, 1], [0, 1, 2, 3, 4, 5], time=[0, 1, 2, 3, 4, 5])
+    assert cut(tuples, Windows((1, 1), (3, 4)), 4, 6).numbers.tolist() == [1, 2, 3, 4, 5]
+    assert cut(tuples, Windows((1, 1), (4, 3)), 4, 6).numbers.tolist() == [2, 3, 4, 5]
+    assert cut(tuples, Windows((1, 1), (9, 1)), 5, 6).numbers.tolist() == [0, 2, 3, 5]
+    assert cut(tuples, Windows((1, 1), (9, 9)), 6, 6).numbers.tolist() == []
 
 
 def test_a_segment_looks_back_no_further_than_needed():
@@ -53,6 +62,14 @@ def test_a_segment_looks_back_no_further_than_needed():
     source = Counting()
     assert cut(source, Windows((8, 8)), 10**6, 10**6 + 4).warm_up == 16
     assert source.furthest == 10**6 - 16
+
+    class Timed(Counting):
+        def slice(self, start, stop):
+            return replace(super().slice(start, stop), time=np.arange(start, stop))
+
+    source = Timed()
+    assert cut(source, Windows((1, 2), (1000, 3)), 10**6, 10**6 + 4).warm_up == 500
+    assert 10**6 - 2 * 1000 < source.furthest < 10**6 - 998
 
 
 def test_a_segment_cannot_run_backwards():

@@ -28,6 +28,13 @@ def test_series_run_along_the_cores():
     assert [naming.position(row) for row in swept] == [2, 2, 4, 4, 1, 1]
 
 
+def test_spans_that_are_alike_are_one():
+    swept = rows(["handshake"], "span=16,32", "span_s=16,64")
+    assert Naming.of(swept).label(swept[0]) == "handshake, span 16"
+    assert Naming.of(swept).label(swept[1]) == "handshake, span r 16, span s 64"
+    assert rows(["circular", "handshake"], "span=none,9")[2]["parameters"]["span_s"] is None
+
+
 def test_another_axis_and_none():
     swept = rows(["handshake"], "window_r=16,32,64", "merger_queue=2,4")
     naming = Naming.of(swept)

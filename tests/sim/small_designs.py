@@ -32,7 +32,7 @@ DESIGNS = {
         {"window_r": 6, "window_s": 4, "subwindow": 8, "partitions": 2, "batch": 3, "mergers": 2, "collect": 30},
     ),
     "nested-loop": ("nested-loop", {"window_r": 9, "window_s": 7, "predicate": "band2:1,2"}),
-    "nested-loop-drop": ("nested-loop", {"window": 4, "span": 9, "on_full": "drop", "predicate": "lt"}),
+    "nested-loop-drop": ("nested-loop", {"window": 4, "span_r": 9, "span_s": 4, "on_full": "drop", "predicate": "lt"}),
     "circular": ("circular", {"window_s1": 4, "window_s2": 3, "window_s3": 5, "lanes": 2, "flight": 5, "buffer": 1}),
     "stashed": ("stashed", {"window_s1": 4, "window_s2": 3, "window_s3": 5, "stash": 6, "lanes": 2, "flight": 5}),
     "hash-multiway": ("circular", {"window": 3, "index": "hash", "buckets": 2}),

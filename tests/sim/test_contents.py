@@ -118,7 +118,7 @@ def test_nothing_unknown_comes_out_of_unknown_memories(design, words, tmp_path):
     simulator = Simulator(find(design), parameters, verilog, program, 0.0)
     for seed in range(2):
         arrivals = seldom_met(parameters, seed, 120)
-        if parameters.span is not None:
+        if parameters.spans is not None:
             arrivals = dataclasses.replace(arrivals, time=np.arange(len(arrivals)) // 2)
         stalls = Stalls(0.3 * seed, seed=seed)
         outcome = four_state.run(simulator, arrivals, input_stalls=stalls, output_stalls=stalls)

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from streamjoin.hdl.registry import DESIGNS, find
-from streamjoin.reference.arrivals import Arrivals
+from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.overflow import needed_rooms
+from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.model import Stalls
 from streamjoin.sim.simulate import Simulator
 from streamjoin.sim.workload import Workload
@@ -20,7 +22,7 @@ SETS = [
     ("nested-loop", "window_r=3 window_s=8 queue=1"),
     ("nested-loop", "window_r=9 window_s=2 storage=registers predicate=band:2"),
     ("nested-loop", "window=6 span=9 on_full=drop queue=1"),
-    ("nested-loop", "window=4 predicate=band2:1,2 span=5 storage=registers"),
+    ("nested-loop", "window=4 predicate=band2:1,2 span_r=3 span_s=8 storage=registers"),
     ("nested-loop", "window=4 predicate=tests.own_predicates:one_sided key_width=4"),
     ("handshake", "cores=1 window=1"),
     ("handshake", "cores=1 window=1 scan=sequential"),
@@ -31,7 +33,7 @@ SETS = [
     ("handshake", "cores=5 window=10 match_queue=1 core_queue=1 merger_queue=2 fan=2"),
     ("handshake", "cores=2 window=12 match_queue=2 on_full=drop"),
     ("handshake", "cores=3 window=7 span=6"),
-    ("handshake", "cores=2 window_r=5 window_s=4 span=12 predicate=ne"),
+    ("handshake", "cores=2 window_r=5 window_s=4 span_r=1 span_s=12 predicate=ne"),
     ("handshake", "cores=3 window=6 predicate=lt merger=three-state"),
     ("handshake", "cores=2 window=5 predicate=band2:1,2"),
     ("handshake", "cores=7 window_r=8 window_s=20 key_width=5 payload_width=7"),
@@ -42,7 +44,7 @@ SETS = [
     ("handshake", "cores=3 window_r=5 window_s=7 scan=sequential core_queue=1"),
     ("handshake", "cores=4 window_r=11 window_s=4 scan=sequential storage=memory"),
     ("handshake", "cores=3 window=8 scan=sequential storage=memory merger=three-state on_full=drop core_queue=1"),
-    ("handshake", "cores=2 window=6 scan=sequential storage=memory span=7 predicate=ge"),
+    ("handshake", "cores=2 window=6 scan=sequential storage=memory span_r=9 span_s=2 predicate=ge"),
     ("handshake", "cores=3 window=6 scan=sequential span=4 predicate=band2:1,2 merger_queue=2"),
     ("handshake", "cores=5 window=5 scan=sequential merger=three-state merger_queue=2 fan=2"),
     ("handshake", "cores=2 window=9 scan=sequential key_width=40 payload_width=10 predicate=le"),
@@ -51,7 +53,7 @@ SETS = [
     ("handshake-async", "cores=3 window_r=1 window_s=5 comparators=apart predicate=bands:-4..-2,1..1"),
     ("handshake-async", "cores=4 window_r=13 window_s=6 lanes=3 merger=three-state"),
     ("handshake-async", "cores=5 window=7 link_queue=1 job_queue=1 flight=1 slack=1 core_queue=1 lanes=2 fan=2"),
-    ("handshake-async", "cores=3 window=6 span=7 predicate=band2:1,2 slack=2"),
+    ("handshake-async", "cores=3 window=6 span_r=3 span_s=9 predicate=band2:1,2 slack=2"),
     ("handshake-async", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1 comparators=apart"),
     ("handshake-async", "cores=6 window_r=25 window_s=17 key_width=40 payload_width=10 flight=3 predicate=le"),
     ("llhj", "cores=1 window=1"),
@@ -59,9 +61,9 @@ SETS = [
     ("llhj", "cores=3 window_r=1 window_s=5 comparators=apart predicate=bands:-4..-2,1..1"),
     ("llhj", "cores=4 window_r=13 window_s=6 lanes=3 merger=three-state"),
     ("llhj", "cores=5 window=7 link_queue=1 job_queue=1 flight=1 core_queue=1 comparators=apart lanes=2 fan=2"),
-    ("llhj", "cores=3 window=6 span=7 predicate=band2:1,2"),
+    ("llhj", "cores=3 window=6 span_r=2 span_s=9 predicate=band2:1,2"),
     ("llhj", "cores=3 window=6 on_full=drop core_queue=1 link_queue=1"),
-    ("llhj", "cores=2 window_r=20 window_s=9 lanes=4 span=12 predicate=le comparators=apart"),
+    ("llhj", "cores=2 window_r=20 window_s=9 lanes=4 span_r=12 span_s=4 predicate=le comparators=apart"),
     ("llhj", "cores=6 window_r=5 window_s=17 key_width=40 payload_width=10 flight=3"),
     ("llhj", "cores=1 window=1 punctuation=1"),
     (
@@ -76,11 +78,14 @@ SETS = [
     ("llhj", "cores=1 window=1 index=hash"),
     ("llhj", "cores=3 window_r=14 window_s=5 index=hash comparators=apart flight=1 job_queue=1 link_queue=1"),
     ("llhj", "cores=4 window_r=9 window_s=30 index=hash buckets=2 core_queue=1"),
-    ("llhj", "cores=2 window=12 index=hash buckets=16 span=9 key_width=5 on_full=drop"),
+    ("llhj", "cores=2 window=12 index=hash buckets=16 span_r=2 span_s=9 key_width=5 on_full=drop"),
     ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
     ("bisort", "window_r=3 window_s=17 subwindow=8 partitions=2 batch=3 predicate=bands:-4..-2,1..1"),
     ("bisort", "window=16 subwindow=16 partitions=4 batch=40 mergers=4 predicate=band:2 collect=20"),
-    ("bisort", "window_r=20 window_s=9 subwindow=16 partitions=2 batch=7 mergers=2 probers=4 span=12 predicate=ne"),
+    (
+        "bisort",
+        "window_r=20 window_s=9 subwindow=16 partitions=2 batch=7 mergers=2 probers=4 span_r=12 span_s=5 predicate=ne",
+    ),
     ("bisort", "window=5 subwindow=32 partitions=8 batch=8 predicate=band2:1,2 span=5 on_full=drop probers=2"),
     ("bisort", "window=30 subwindow=64 partitions=2 batch=16 mergers=8 predicate=lt key_width=40 payload_width=10"),
     ("bisort", "window=20 subwindow=32 partitions=2 batch=11 mergers=2 predicate=le bandwidth=9 latency=7 probers=2"),
@@ -125,7 +130,7 @@ def test_random_cases(design, words):
     @given(cases(simulated.parameters))
     def exact(case):
         outcome = case.run(simulated)
-        assert outcome.exact, outcome.difference.describe()
+        assert outcome.difference.design_is_right, outcome.difference.describe()
 
     exact()
 
@@ -215,17 +220,51 @@ def test_overload_drops_and_joins_what_was_accepted(design, words):
     stalls = Stalls(0.9, burst=1000.0, seed=3) if design != "handshake" else None
     arrivals = Workload(streams=streams_of(design, words), match_rate=1.0).slice(0, 2000)
     outcome = simulator(design, words).run(arrivals, output_stalls=stalls)
-    assert outcome.exact
+    assert outcome.difference.design_is_right
     summary = outcome.summary()
     assert 0 < summary["dropped"] < 2000
     assert len(summary["dropped_arrivals"]) == summary["dropped"]
 
 
-def test_overflows_are_counted():
-    outcome = simulator("handshake", "cores=3 window=7 span=6").run(Workload(match_rate=0.5).slice(0, 500))
+def test_results_that_overflows_cost_are_told_apart():
+    timed = simulator("handshake", "cores=3 window=7 span=6")
+    outcome = timed.run(Workload(match_rate=0.5).slice(0, 500))
     assert outcome.exact
     assert outcome.run.overflows == 0
     crowded = Workload(match_rate=0.5, tuples_per_tick=8).slice(0, 500)
-    outcome = simulator("handshake", "cores=3 window=7 span=6").run(crowded)
+    outcome = timed.run(crowded)
+    roomy = Windows((500, 500), 6)
+    whole = window_join_array(crowded, timed.parameters.predicate, roomy)
+    lacking = len(whole) - len(outcome.numbers)
+    assert lacking > 0
+    summary = outcome.summary()
+    assert summary["check"] == {"missing": 0, "extra": 0, "repeated": 0, "missing_by_overflow": lacking}
+    assert summary["overflows"] == outcome.run.overflows > 0
+    needed = needed_rooms(crowded, roomy)
+    assert summary["needed_windows"] == {"window_r": needed[0], "window_s": needed[1]}
+    assert outcome.overflow_sentence == (
+        f"{lacking} results are missing by overflow: this input needs window_r={needed[0]} and window_s={needed[1]}, "
+        "not 7 (or --allow-overflows)"
+    )
+
+
+def test_overflows_that_cost_nothing_leave_a_run_exact():
+    """Tuples leave too early, but none that would have met another."""
+    arrivals = Arrivals(np.arange(40) // 20, np.arange(40), time=np.zeros(40))
+    outcome = simulator("handshake", "cores=3 window=7 span=6").run(arrivals)
     assert outcome.exact
-    assert outcome.run.overflows > 0
+    assert outcome.run.overflows == 26
+    assert outcome.summary()["check"] == "exact"
+    assert outcome.overflow_sentence is None
+
+
+def test_what_was_dropped_is_not_missing_by_overflow():
+    """Both refer to the tuples that were accepted."""
+    timed = simulator("nested-loop", "window=6 span=9 on_full=drop queue=1")
+    crowded = Workload(match_rate=0.5, tuples_per_tick=8).slice(0, 2000)
+    outcome = timed.run(crowded, output_stalls=Stalls(0.9, burst=300.0, seed=3))
+    assert outcome.run.dropped > 100
+    whole = window_join_array(outcome.accepted, timed.parameters.predicate, Windows((2000, 2000), 9))
+    assert outcome.difference.design_is_right
+    assert outcome.difference.missing_by_overflow == len(whole) - len(outcome.numbers) > 0
+    assert not np.isin(outcome.difference.lost, np.flatnonzero(outcome.run.discarded)).any()

@@ -16,11 +16,15 @@ from hypothesis import strategies as st
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.join import count_overflows
+from streamjoin.reference.overflow import lost_results, needed_rooms
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.model import DesignError
+from streamjoin.sim.rooms import overflow_sentence
 from streamjoin.sim.simulate import Simulator
 from streamjoin.sim.workload import Workload
 from streamjoin.spark_driver.lane_task import Held, WrongResultError, advance
+from streamjoin.spark_driver.losses import Losses
 from streamjoin.spark_driver.oracle import Oracle
 from streamjoin.spark_driver.sources import lane_of
 from streamjoin.spark_driver.stream import Lanes, columns_of, run_stream
@@ -49,7 +53,7 @@ def build(**given_parameters):
 
 
 def in_batches(simulator, workload, cuts):
-    """The results of a lane, with cycles, as micro-batches that end at these cuts give them."""
+    """The results of a lane, with cycles, as micro-batches that end at these cuts give them, and what it lost."""
     state, rows = State(), []
     columns = columns_of(simulator.parameters)
     for start, stop in zip([0, *cuts[:-1]], cuts, strict=True):
@@ -58,18 +62,27 @@ def in_batches(simulator, workload, cuts):
         found, held = advance(simulator, Held.of(state, columns), new, 0)
         held.store(state)
         rows += found[["R", "S", "cycle"]].to_numpy().tolist()
-    return rows
+    return rows, held.losses
 
 
-@pytest.mark.parametrize("given_parameters", [{"window_r": 5, "window_s": 9}, {"window": 6, "span": 7}])
+def losses_in(whole, predicate, windows):
+    if windows.spans is None:
+        return Losses()
+    missing = sum(map(len, lost_results(whole, predicate, windows)))
+    return Losses(count_overflows(whole, windows), missing, needed_rooms(whole, windows))
+
+
+@pytest.mark.parametrize("given_parameters", [{"window_r": 5, "window_s": 9}, {"window": 4, "span_r": 7, "span_s": 40}])
 @given(st.sets(st.integers(1, 299), max_size=8), st.integers(0, 2**32))
 @settings(max_examples=15)
 def test_where_a_lane_is_cut_does_not_matter(given_parameters, cuts, seed):
     simulator = build(**given_parameters)
     workload = Workload(seed=seed, match_rate=0.1, arrivals="bursty")
     p = simulator.parameters
-    expected = window_join_array(workload.slice(0, 300), p.predicate, Windows(p.windows, p.span))
-    rows = in_batches(simulator, workload, [*sorted(cuts), 300])
+    whole, windows = workload.slice(0, 300), Windows(p.windows, p.spans)
+    expected = window_join_array(whole, p.predicate, windows)
+    rows, losses = in_batches(simulator, workload, [*sorted(cuts), 300])
+    assert losses == losses_in(whole, p.predicate, windows)
     assert sorted(row[:2] for row in rows) == sorted(expected.tolist())
     assert len({tuple(row) for row in rows}) == len(rows)
 
@@ -115,7 +128,8 @@ def test_a_wrong_design_is_told_from_a_failing_spark(spark, tmp_path, monkeypatc
 
 
 def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
-    words = ["handshake", "-p", "cores=2", "-p", "window=8", "--tuples", 24_000, "--lanes", 2, "--batch", 2000]
+    words = ["handshake", "-p", "cores=2", "-p", "window=8", "-p", "span_r=30", "-p", "span_s=6"]
+    words += ["--tuples", 24_000, "--lanes", 2, "--batch", 2000]
     words += ["--match-rate", 0.01, "--arrivals", "random", "--master", "local[2]"]
     words += ["--output", "out", "--checkpoint", "checkpoint", "--json", "-", *QUICK_WORDS]
     # A Spark whose own file system is another one still takes the folders that we mean.
@@ -151,16 +165,21 @@ def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
     killed_at("commits/6", os.kill)
     with run() as process:
         out, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 1
     summary = json.loads(out)
     assert summary["this_run"]["batches"] < 12
 
-    simulator = build(window=8)
-    expected = []
+    simulator = build(window=8, span_r=30, span_s=6)
+    expected, losses = [], Losses()
     for lane in (0, 1):
         workload = lane_of(Workload(match_rate=0.01, arrivals="random"), lane)
-        rows = in_batches(simulator, workload, list(range(2000, 24_001, 2000)))
+        rows, of_lane = in_batches(simulator, workload, list(range(2000, 24_001, 2000)))
         expected += [(lane, *row) for row in rows]
+        losses += of_lane
     found = spark.read.parquet(str(tmp_path / "out")).select("lane", "R", "S", "cycle").collect()
     assert sorted(map(tuple, found)) == sorted(expected)
     assert summary["results"] == len(expected) > 500
+    # What was lost is counted once, too, whichever run it was in.
+    assert summary["overflows"] == losses.overflows > 0
+    assert summary["check"] == {"missing_by_overflow": losses.missing}
+    assert err == f"streamjoin: {overflow_sentence(simulator.parameters, losses.missing, losses.rooms)}\n"

@@ -12,6 +12,9 @@ from pyspark import cloudpickle
 from streamjoin.hdl.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows, concatenate
+from streamjoin.reference.join import count_overflows
+from streamjoin.reference.overflow import lost_results
+from streamjoin.reference.overflow import needed_rooms as reference_rooms
 from streamjoin.reference.predicates import Predicate
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.simulate import Simulator
@@ -20,6 +23,7 @@ from streamjoin.spark_driver import second_opinion, segment_task, shipping
 from streamjoin.spark_driver import verify as module
 from streamjoin.spark_driver.checksum import checksum
 from streamjoin.spark_driver.oracle import Oracle
+from streamjoin.spark_driver.run_figures import needed_rooms
 from streamjoin.spark_driver.segment_task import Segmentation, run_segment
 from streamjoin.spark_driver.verify import segmentation_for, verify
 
@@ -37,6 +41,25 @@ def test_a_run_in_segments_is_the_whole_join(small):
     assert tuple(sum(report[name] for report in reports) for name in ("results", "low", "high")) == checksum(expected)
     assert sum(report["tuples"] for report in reports) == 1000
     assert not any({"wrong", "error", "differs"} & set(report) for report in reports)
+
+
+def test_losses_in_segments_are_those_of_the_whole():
+    """A room far too small for its spans, and segments shorter than them."""
+    design = simulator("llhj", cores=2, window=8, span_r=20, span_s=9, predicate="band2:3,9")
+    p = design.parameters
+    workload = Workload(seed=5, match_rate=0.1, predicate=p.predicate, tuples_per_tick=4, arrivals="bursty")
+    whole, windows = workload.slice(0, 600), Windows(p.windows, p.spans)
+    for size in (17, 250):
+        segmentation = Segmentation(600, size)
+        reports = [run_segment(design, workload, *segmentation.bounds(n)) for n in range(len(segmentation))]
+        total = {name: sum(report[name] for report in reports) for name in ("overflows", "missing_by_overflow")}
+        expected = window_join_array(whole, p.predicate, windows)
+        sums = tuple(sum(report[name] for report in reports) for name in ("results", "low", "high"))
+        assert sums == checksum(expected)
+        assert total["overflows"] == count_overflows(whole, windows)
+        roomy = window_join_array(whole, p.predicate, windows.with_room_for(whole))
+        assert total["missing_by_overflow"] == len(roomy) - len(expected) > 500
+        assert needed_rooms(reports) == reference_rooms(whole, windows)
 
 
 def test_a_million_tuples(spark, tmp_path):
@@ -71,11 +94,17 @@ def test_tuples_of_a_file_with_times_and_two_keys(spark, tmp_path):
     # Far beyond what a timestamp can say: only differences matter.
     whole = workload.slice(0, 3000)
     late = dataclasses.replace(whole, time=whole.time + 2**40)
-    design = simulator("llhj", cores=2, window=8, span=20, predicate="band2:3,9")
+    design = simulator("llhj", cores=2, window=8, span_r=20, span_s=9, predicate="band2:3,9")
     outcome = verify(spark, tmp_path, design, late, len(late), segment=1000)
     assert (outcome.wrong, outcome.failed, outcome.summary["oracle"]) == ([], [], "exact")
     assert outcome.summary["results"] > 100
-    assert outcome.summary["overflows"] > 0
+    windows = Windows((8, 8), (20, 9))
+    assert outcome.summary["overflows"] == count_overflows(whole, windows) > 0
+    missing = sum(map(len, lost_results(whole, workload.predicate, windows)))
+    assert outcome.summary["missing_by_overflow"] == outcome.summary["check"]["missing_by_overflow"] == missing > 0
+    assert outcome.overflow.startswith(
+        f"{missing} results are missing by overflow: this input needs window_r=11, not 8 "
+    )
 
 
 def test_no_tuples(spark, tmp_path, small):
@@ -142,7 +171,12 @@ def test_a_model_that_takes_too_long(spark, tmp_path):
     (sentence,) = outcome.failed
     assert "segment 0 (arrivals 0 to 59999) could not be run: " in sentence
     assert "tuples were taken in 0.05 s, then time was up" in sentence
-    assert outcome.summary["check"] == {"differing_segments": 0, "misbehaving_segments": 0, "failed_segments": 1}
+    assert outcome.summary["check"] == {
+        "differing_segments": 0,
+        "misbehaving_segments": 0,
+        "failed_segments": 1,
+        "missing_by_overflow": 0,
+    }
     assert outcome.wrong == []
 
 

@@ -59,8 +59,8 @@ def test_exact(kind, timed, data, batch, predicate):
 
 @pytest.mark.parametrize("kind", [BiSort, RapTable, WibTree])
 @at_least(100)
-@given(data=st.data(), batch=BATCH, span=st.integers(1, 25), lateness=st.integers(0, 30))
-def test_exact_out_of_order(kind, data, batch, span, lateness):
+@given(data=st.data(), batch=BATCH, spans=st.tuples(*[st.integers(1, 25)] * 2), lateness=st.integers(0, 30))
+def test_exact_out_of_order(kind, data, batch, spans, lateness):
     """Times within the span of each other, but for what comes later than allowed."""
     arrivals = data.draw(strategies.arrivals(max_size=60, keys=(1, 2, 3)))
     behind = data.draw(st.lists(st.sampled_from((0, 0, 0, 3, 12, 28)), min_size=len(arrivals), max_size=len(arrivals)))
@@ -71,18 +71,18 @@ def test_exact_out_of_order(kind, data, batch, span, lateness):
         (r, s)
         for r in np.flatnonzero(~late & (arrivals.stream == 0)).tolist()
         for s in np.flatnonzero(~late & (arrivals.stream == 1)).tolist()
-        if arrivals.key[r] == arrivals.key[s] and abs(time[r] - time[s]) < span
+        if arrivals.key[r] == arrivals.key[s] and time[s] - time[r] < spans[0] and time[r] - time[s] < spans[1]
     }
     patience = data.draw(st.none() | st.integers(1, 9))
     make = data.draw(factories(kind))
-    join = PanJoin(EQUI, Windows((60, 60), span), make, batch, patience=patience, lateness=lateness)
+    join = PanJoin(EQUI, Windows((60, 60), spans), make, batch, patience=patience, lateness=lateness)
     assert run(join, arrivals, data.draw(st.lists(st.integers(0, len(arrivals)), max_size=2))) == Counter(expected)
     assert join.refused == np.flatnonzero(late).tolist()
 
 
 def test_late_tuples_go_to_the_side():
     """What is older than the newest subwindow belongs beside an earlier one, and takes no room in it."""
-    join = PanJoin(EQUI, Windows((99, 99), span=20), lambda: BiSort(2, 1), lateness=20)
+    join = PanJoin(EQUI, Windows((99, 99), 20), lambda: BiSort(2, 1), lateness=20)
     join.feed(Arrivals([0] * 6, [5] * 6, time=[0, 2, 4, 6, 8, 9]))
     chain = join.streams[0].chain
     assert (len(chain), chain.late) == (3, 0)
@@ -139,7 +139,7 @@ def test_wrong_parameters(sentence, given):
 
 
 def test_wrong_arrivals():
-    join = PanJoin(EQUI, Windows((9, 9), span=5), lambda: BiSort(1))
+    join = PanJoin(EQUI, Windows((9, 9), 5), lambda: BiSort(1))
     with pytest.raises(ValueError, match="need the time of each tuple: add a time column"):
         join.feed(Arrivals([0], [1]))
     join.feed(Arrivals([0], [1], time=[7]))
