@@ -62,6 +62,11 @@ class LowLatencyParameters(MessageChainParameters):
         return Pace(r=r, s=s, both=scan_of_r + scan_of_s if self.comparators == "shared" else max(r, s))
 
     @property
+    def quiet(self) -> int:
+        # A drain hastens the last punctuation, for which ordered results wait.
+        return self.patience if self.promises_order else 0
+
+    @property
     def patience(self) -> int:
         # The longest silence: as many scans without results as jobs may wait in a core.
         rows = sum(ring.rows for ring in self.expedition.rings.values())
