@@ -151,10 +151,12 @@ class Turnstile(Part):
             turns.i.valid.eq(passes),
         ]
         m.d.sync += under_way.eq(under_way + passes - retires)
+        # The stages are reset later than the gate: until then they may still complete arrivals of before.
+        complete = self.complete & ~self.starting.replicate(lines)
         for n, count in enumerate(counted):
             goes = retires & (turns.o.p == n)
-            m.d.sync += count.eq(count + self.complete[n] - goes)
-            with m.If(self.complete[n]):
+            m.d.sync += count.eq(count + complete[n] - goes)
+            with m.If(complete[n]):
                 m.d.sync += some[n].eq(1)
             with m.Elif(goes & (count == 1)):
                 m.d.sync += some[n].eq(0)

@@ -169,9 +169,9 @@ class Model:
     def _growing_waves(self) -> Path:
         return self._waves.with_name(f".{self._waves.name}.{os.getpid()}")
 
-    def reset(self) -> None:
-        """Reset the design, wherever it stands."""
-        self._library.streamjoin_reset(self._handle, _RESET_CYCLES)
+    def reset(self, cycles: int = _RESET_CYCLES) -> None:
+        """Reset the design, wherever it stands, for so many cycles."""
+        self._library.streamjoin_reset(self._handle, cycles)
 
     def run(
         self,
@@ -187,6 +187,7 @@ class Model:
         progress: Callable[[int], None] | None = None,
         max_cycles: int | None = None,
         drain: bool = True,
+        reset_cycles: int = _RESET_CYCLES,
     ) -> Run:
         """Reset the design and push arrivals through it, then drain it.
 
@@ -216,6 +217,8 @@ class Model:
             Cut the run short after so many cycles.
         drain
             If false, the run ends with the acceptance of the last arrival.
+        reset_cycles
+            How long the reset before it lasts, at least one cycle.
 
         Raises
         ------
@@ -250,7 +253,7 @@ class Model:
             drain=drain,
             quiet=quiet,
         )
-        self.reset()
+        self.reset(reset_cycles)
         self._library.streamjoin_begin(self._handle, ctypes.byref(request))
         status = self._run_slices(max_cycles, progress)
         del input_pattern, output_pattern  # the request pointed at them until here

@@ -59,6 +59,7 @@ class Simulator:
         input_stalls: Stalls | None = None,
         output_stalls: Stalls | None = None,
         reset_at: int | None = None,
+        reset_cycles: int = 4,
         contents: Contents = "zeros",
         waves: Path | None = None,
         progress: Callable[[int], None] | None = None,
@@ -68,7 +69,8 @@ class Simulator:
         Tuples carry their arrival number as payload, scrambled (see :mod:`~streamjoin.sim.numbering`); that is how
         results are recognised. With ``reset_at`` the run is cut off by a reset in that cycle, wherever it stands, and
         starts anew: only the second attempt counts. Without ``offers`` tuples are offered as fast as they are taken.
-        ``contents`` is what memories start with; no result depends on it.
+        ``contents`` is what memories start with, ``reset_cycles`` how long each reset lasts: no result depends on
+        either.
         """
         p = self.parameters
         check_numbering(p, len(arrivals))
@@ -83,6 +85,7 @@ class Simulator:
                 input_stalls=input_stalls,
                 output_stalls=output_stalls,
                 patience=p.patience,
+                reset_cycles=reset_cycles,
             )
             if reset_at is not None:
                 attempt(max_cycles=reset_at)

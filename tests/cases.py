@@ -25,6 +25,7 @@ class Case:
     output_stalls: Stalls
     reset_at: int | None
     contents: Contents = "zeros"
+    reset_cycles: int = 4
 
     def run(self, simulator: Simulator) -> Simulation:
         return simulator.run(
@@ -32,6 +33,7 @@ class Case:
             input_stalls=self.input_stalls,
             output_stalls=self.output_stalls,
             reset_at=self.reset_at,
+            reset_cycles=self.reset_cycles,
             contents=self.contents,
         )
 
@@ -57,6 +59,7 @@ class Case:
             "output_stalls": dataclasses.asdict(self.output_stalls),
             "reset_at": self.reset_at,
             "contents": self.contents,
+            "reset_cycles": self.reset_cycles,
         }
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(case, indent=2) + "\n")
@@ -74,6 +77,7 @@ def load(path: Path) -> tuple[str, dict, Case]:
             Stalls(**given["output_stalls"]),
             given["reset_at"],
             given["contents"],
+            given["reset_cycles"],
         ),
     )
 
@@ -97,7 +101,8 @@ def random_case(random: Random, parameters: JoinParameters, size: int) -> Case:
     tuples = random_arrivals(random, parameters, size)
     reset_at = random.choice((None, random.randrange(200)))
     contents = random.choice(("zeros", "ones", random.getrandbits(30)))
-    return Case(tuples, random_stalls(random), random_stalls(random), reset_at, contents)
+    reset_cycles = random.choice((1, 1, 2, 4, 9))
+    return Case(tuples, random_stalls(random), random_stalls(random), reset_at, contents, reset_cycles)
 
 
 def random_arrivals(random: Random, parameters: JoinParameters, size: int) -> Arrivals:

@@ -56,6 +56,7 @@ class FourStateModel:
         output_stalls: Stalls | None,
         patience: int,
         max_cycles: int | None = None,
+        reset_cycles: int = 4,
         **others: None,
     ) -> Run | None:
         """As there; of stalls only the probability and the seed count. With ``max_cycles`` it is noted how long the
