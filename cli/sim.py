@@ -100,8 +100,15 @@ def _in_words(summary: dict, parameters: JoinParameters, nothing: list[str]) -> 
         f"  built in {summary['build_seconds']:.1f} s, simulated in {summary['sim_seconds']:.2f} s "
         f"({summary['cycles_per_second']:,.0f} cycles a second)"
     )
-    lines.append(f"  check: {summary['check'] if isinstance(summary['check'], str) else 'differs from the reference'}")
+    lines.append(f"  check: {_verdict(summary['check'])}")
     return "\n".join(lines)
+
+
+def _verdict(check: str | dict[str, int]) -> str:
+    if isinstance(check, str):
+        return check
+    faults = any(count for kind, count in check.items() if kind != "missing_by_overflow")
+    return "differs from the reference" if faults else f"{check['missing_by_overflow']} missing by overflow"
 
 
 def _status(simulation: Simulation, allow_overflows: bool) -> int:

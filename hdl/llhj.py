@@ -66,6 +66,11 @@ class LowLatencyParameters(MessageChainParameters):
         return max(self.outstanding if self.promises_order else 0, self.expedition.buckets or 0)
 
     @property
+    def quiet(self) -> int:
+        # A drain hastens the last punctuation, for which ordered results wait.
+        return self.patience if self.promises_order else 0
+
+    @property
     def patience(self) -> int:
         # The longest silence: as many scans without results as jobs may wait in a core.
         rows = sum(ring.rows for ring in self.expedition.rings.values())

@@ -27,18 +27,15 @@ def named(path: object) -> str:
 
 
 def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
-    """Names with commas between. Where a sentence has no room for all, those that are like what was meant come first,
-    and how many are left out comes last.
+    """Names with commas between. Where a sentence has no room for all, the last ones that are not like what was meant
+    are left out, and how many they are is said.
     """
     names = list(names)
-    if len(", ".join(names)) <= longest:
-        return ", ".join(names)
-    near = get_close_matches(meant, names, cutoff=0.8)
-    names = near + [name for name in names if name not in near]
-    last = len(names)
-    while len(", ".join(names[:last])) > longest:
-        last -= 1
-    return f"{', '.join(names[:last])} and {len(names) - last} more"
+    near = get_close_matches(meant, names)
+    kept = list(names)
+    while len(", ".join(kept)) > longest:
+        kept.remove(next(name for name in reversed(kept) if name not in near))
+    return ", ".join(kept) + (f" and {len(names) - len(kept)} more" if len(kept) < len(names) else "")
 
 
 def one_sentence(text: str) -> str:

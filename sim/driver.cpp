@@ -47,7 +47,7 @@ struct Request {
     uint64_t stride;           // words per arrival
     const uint8_t* stream;     // port number of each arrival
     const uint32_t* words;     // arrivals × stride
-    const int64_t* offered;    // the cycle from which each arrival waits, never decreasing; null: as fast as it is taken
+    const int64_t* offered;    // from which cycle each arrival waits, never decreasing; null: as fast as it is taken
     uint64_t queue;            // 0: what is not taken in the very cycle in which it is offered is dropped
     int64_t* accepted_cycle;   // out; stays as it was for what has not been accepted
     uint8_t* discarded;        // out
@@ -62,7 +62,7 @@ struct Report {
     uint64_t cycles, accepted, presented, results, stall_cycles, halted_cycles, dropped, overflows, lost;
     uint64_t valid, halted, drained, draining;  // as sampled in the last cycle
     uint64_t violator;                          // the arrival that was accepted too early
-    uint64_t turned_away;                       // arrivals that were dropped in front of the design; accepted counts them
+    uint64_t turned_away;                       // arrivals dropped in front of the design; accepted counts them
     uint64_t input_cycles;                      // cycles until the last arrival had been accepted or dropped
     uint64_t undrained_cycles;                  // cycles until drain went up
 };
@@ -273,8 +273,8 @@ private:
         return !m_request.offered || m_request.offered[arrival] <= static_cast<int64_t>(m_report.cycles);
     }
 
-    // Drops what the design would not take of the arrivals presented in this cycle. Their valid goes down before anybody
-    // sees it at a clock edge, so none is ever withdrawn. Since ready may depend on valid, one at a time, the earliest.
+    // Drops what the design would not take of the arrivals presented in this cycle. Their valid goes down before a
+    // clock edge has seen it, so none is ever withdrawn. Ready may depend on valid: one at a time, the earliest first.
     void turn_away() {
         m_model->clk = 0;
         m_model->eval();

@@ -118,7 +118,7 @@ def advance(simulator: Simulator, held: Held, new: Arrivals, lane: int) -> tuple
     }
     kept = can_be_met(arrivals, windows, None if windows.spans is None else int(arrivals.time[-1]))
     losses, cycles = held.losses, held.cycles + simulation.run.cycles
-    if simulation.run.overflows:
+    if windows.spans is not None:
         missing = simulation.difference.missing_by_overflow
         losses += Losses(segment.overflows(windows), missing, simulation.needed_rooms)
     return pd.DataFrame(columns), Held(end, cycles, losses, arrivals[kept], numbers[kept])

@@ -19,7 +19,7 @@ class Losses:
     overflows, missing
         Tuples that left a window too early, and results that are missing because of it.
     rooms
-        For each stream the room that is needed; empty while nothing has overflowed.
+        For each stream the room that is needed, where windows are time-based.
     """
 
     overflows: int = 0

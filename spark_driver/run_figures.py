@@ -42,7 +42,7 @@ def figures(reports: list[dict]) -> dict:
 
 
 def needed_rooms(reports: list[dict]) -> tuple[int, ...] | None:
-    """The room that all segments together need, if it was too small in any of them."""
+    """The room that all segments together need, where windows are time-based."""
     needed = [report["needed"] for report in reports if "needed" in report]
     return tuple(map(max, zip(*needed, strict=True))) if needed else None
 

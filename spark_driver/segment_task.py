@@ -91,7 +91,7 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
     """Arrivals [first, last) through the simulator, with the warm-up they need, and checked; figures of all that.
 
     ``error`` is there if it could not be done, ``wrong`` if the design misbehaved, ``differs`` and ``offence`` if its
-    results are not those of the reference; ``needed`` is the room for each stream, if it was too small for a span.
+    results are not those of the reference; ``needed`` is the room for each stream, where windows are time-based.
     """
     report = {"first": first, "tuples": last - first}
     watch = _Watch()
@@ -123,7 +123,7 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
         "cpu": watch.cpu,
         "seconds": watch.seconds,
     }
-    if simulation.run.overflows:
+    if simulator.parameters.spans is not None:
         report["needed"] = simulation.needed_rooms
     if simulation.difference.design_is_right:
         return report

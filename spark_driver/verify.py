@@ -121,7 +121,8 @@ def verify(
     }
     summary["tuples_per_second"] = summary["tuples"] / summary["simulate_seconds"]
     overflow = None
-    if rooms := needed_rooms(reports):
+    if summary["overflows"]:
+        rooms = needed_rooms(reports)
         summary["needed_windows"] = needed_windows(parameters, rooms)
         if missing := summary["missing_by_overflow"]:
             overflow = overflow_sentence(parameters, missing, rooms)

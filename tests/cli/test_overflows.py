@@ -36,7 +36,7 @@ def test_sim(run, tmp_path):
     assert "0 missing, 0 extra, 0 repeated, 1 missing by overflow ((0, 2))" in said
     assert said.splitlines()[-1] == f"streamjoin: {SENTENCE}"
     assert "2 overflows" in told
-    assert "check: exact" not in told
+    assert "check: 1 missing by overflow" in told
     summary = json.loads((tmp_path / "s.json").read_text())
     assert summary["check"] == {"missing": 0, "extra": 0, "repeated": 0, "missing_by_overflow": 1}
     assert summary["needed_windows"] == {"window_r": 2}
