@@ -265,7 +265,7 @@ def test_choose():
         "000-table-1",
     ]
     assert len(choose([])) == len(ENTRIES)
-    with pytest.raises(InputError, match="there is no figure '000-table-9'; there are 000-table-2, 000-table-1, "):
+    with pytest.raises(InputError, match="there is no figure '000-table-9'; there are 000-figure-18, "):
         choose(["000-table-9"])
 
 
