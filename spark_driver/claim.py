@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from streamjoin.reference.wording import printable
 from streamjoin.sim.files import InputError
 from streamjoin.spark_driver.errors import SparkError
-from streamjoin.spark_driver.run_identity import first_difference, printable
+from streamjoin.spark_driver.run_identity import first_difference
 
 _PATIENCE_SECONDS = 60
 _LONGEST = 75  # characters of a path in a sentence
@@ -199,6 +200,5 @@ def _usable(folder: Path) -> Iterator[None]:
 
 
 def _short(path: Path) -> str:
-    """A path for a sentence; of a long one, its end."""
-    text = printable(str(path))
-    return text if len(text) <= _LONGEST else f"…{text[1 - _LONGEST :]}"
+    """A path as sentences with three of them show it."""
+    return printable(str(path), _LONGEST)

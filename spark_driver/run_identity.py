@@ -5,25 +5,26 @@ Names do not tell: whoever goes on with a function that was changed under its na
 
 import json
 
-from streamjoin.reference.predicate_text import predicate_text
+from streamjoin.reference.wording import printable
 from streamjoin.sim.verilog import Verilog
 from streamjoin.spark_driver.sources import to_text
 from streamjoin.spark_driver.stream import Lanes
 
 _MOST = 50  # characters of a value that are shown
+_WHOLE = 1 << 20  # and that are compared
 _BEFORE = 10  # of them, before the first that differs
 
 
 def identity(verilog: Verilog, lanes: Lanes) -> dict:
     """Of lanes that run through this Verilog; what tells people most comes first.
 
-    A predicate of the user's own is known by what it says; what symbols cannot say of it, the Verilog's hash can.
+    A predicate of the user's own is known by what it says.
     """
     manifest = verilog.manifest
     return {
         "streamjoin": manifest["versions"]["streamjoin"],
         "design": manifest["design"],
-        "predicate": predicate_text(lanes.source.predicate),
+        "predicate": str(lanes.source.predicate.expression),
         "parameters": manifest["parameters"],
         **json.loads(to_text(lanes.source)),
         "tuples": lanes.tuples,
@@ -46,13 +47,8 @@ def first_difference(before: dict, now: dict) -> str | None:
     return None
 
 
-def printable(text: str) -> str:
-    """The text in one line."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
 def _text(value: object) -> str:
-    return printable(value if isinstance(value, str) else json.dumps(value))
+    return printable(value if isinstance(value, str) else json.dumps(value), longest=_WHOLE)
 
 
 def _apart(old: str, new: str) -> list[str]:

@@ -24,7 +24,7 @@ class Case:
     input_stalls: Stalls
     output_stalls: Stalls
     reset_at: int | None
-    contents: Contents
+    contents: Contents = "zeros"
 
     def run(self, simulator: Simulator) -> Simulation:
         return simulator.run(

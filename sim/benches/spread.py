@@ -26,8 +26,8 @@ def neighbours(key: int, width: int, predicate: Predicate) -> list[int]:
 
 
 def keys(random: Random, width: int, predicate: Predicate) -> list[int]:
-    """Keys to choose those of tuples from: some that just match and some that just do not, or all of one key but for a
-    bit; now and then one key alone, so that joins of many streams have results as well."""
+    """Keys to choose those of tuples from: some that just match and some that just do not, or, twice as often, all of
+    one key but for a bit; now and then one key alone, so that joins of many streams have results as well."""
     greatest = (1 << width) - 1
     key = random.choice((random.getrandbits(width), random.getrandbits(width), 0, greatest))
     near = neighbours(key, width, predicate)
@@ -37,7 +37,7 @@ def keys(random: Random, width: int, predicate: Predicate) -> list[int]:
             [key],
             [key, *random.sample(near, min(len(near), 2))],
             [*near, random.getrandbits(width), greatest - key],
-            [key] * (width // 2 + 1) + alike,
+            *[[key] * (width // 2 + 1) + alike] * 2,
         )
     )
 

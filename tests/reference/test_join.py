@@ -127,7 +127,7 @@ def test_vectorised_equals_plain_where_chunks_meet(spec):
     assert_same(tuples, parse_predicate(spec), wins)
 
 
-@pytest.mark.parametrize("wins", [Windows((3, 4)), Windows((9, 9), span=5), Windows((2, 1, 2))], ids=str)
+@pytest.mark.parametrize("wins", [Windows((3, 4)), Windows((9, 9), 5), Windows((2, 1, 2))], ids=str)
 @pytest.mark.parametrize("text", ONE_SIDED)
 def test_one_side_decides_among_more_tuples_than_a_chunk_takes(text, wins):
     """Whole blocks with all windows full, where a side that is not looked at counts all the same."""

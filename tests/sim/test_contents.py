@@ -122,4 +122,4 @@ def test_nothing_unknown_comes_out_of_unknown_memories(design, words, tmp_path):
             arrivals = dataclasses.replace(arrivals, time=np.arange(len(arrivals)) // 2)
         stalls = Stalls(0.3 * seed, seed=seed)
         outcome = four_state.run(simulator, arrivals, input_stalls=stalls, output_stalls=stalls)
-        assert outcome.exact, outcome.difference.describe()
+        assert outcome.difference.design_is_right, outcome.difference.describe()
