@@ -5,6 +5,7 @@ import dataclasses
 import json
 
 from streamjoin.hdl.registry import DESIGNS, Design
+from streamjoin.reference.bibliography import PAPERS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +35,7 @@ def _as_json(design: Design) -> dict:
         "name": design.name,
         "summary": design.summary,
         "streams": list(design.parameters().streams),
-        "papers": list(design.papers),
+        "papers": [PAPERS[number].short for number in design.papers],
         "holds_back": design.parameters().holds_back,
         "parameters": _parameters(design),
         "presets": design.presets,
@@ -44,7 +45,8 @@ def _as_json(design: Design) -> dict:
 def _as_text() -> str:
     lines = []
     for design in DESIGNS.values():
-        lines += [f"{design.name}: {design.summary} (paper {', '.join(design.papers)})"]
+        papers = "; ".join(PAPERS[number].short for number in design.papers)
+        lines += [f"{design.name}: {design.summary} ({papers})"]
         if design.parameters().holds_back:
             lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
         for parameter in _parameters(design):

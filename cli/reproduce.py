@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries = choose(arguments.figures)
     if arguments.list:
         for entry in entries:
-            print(f"{entry.name}  {entry.title}\n  {entry.claim}")
+            print(f"{entry.name}  {entry.title} ({entry.source})\n  {entry.claim}")
         return 0
     summary_option.check(arguments)
     prepare(arguments.output)

@@ -1,4 +1,4 @@
-"""BI-Sort: paper 003's chained subwindows, each a sorted array with an index."""
+"""BI-Sort: chained subwindows, each a sorted array with an index (Pan and Jacobsen 2018)."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ from streamjoin.hdl.record_output import record_result
 from streamjoin.hdl.sorted_arrays import SortedArrays
 from streamjoin.hdl.subwindow_chain import SubwindowChain
 
-#: Where nobody says otherwise: tuples in a partition, and at most paper 003's partitions and batches.
+#: Where nobody says otherwise: tuples in a partition, and at most PanJoin's partitions and batches.
 LEAST_PARTITION, MOST_PARTITIONS, LARGEST_BATCH = 4, 1 << 16, 1 << 15
 #: What results are.
 OUTPUTS = ("pairs", "records")

@@ -1,4 +1,4 @@
-"""Circular multi-way join: paper 004."""
+"""Circular multi-way join: Najafi et al. 2018."""
 
 import dataclasses
 from itertools import pairwise
@@ -44,7 +44,7 @@ class CircularParameters(MultiwayParameters, _Windows):
     buckets: int | None = parameter(None, "buckets in each stage, a power of two; none: about one for each tuple")
 
     discard: int | None = parameter(
-        None, "intermediate results that wait at a depth, from which on further ones are lost, as in the paper"
+        None, "intermediate results at a depth, from which on further ones are lost, as in Najafi et al. 2018"
     )
 
     def __post_init__(self):

@@ -1,4 +1,4 @@
-"""Lock-step handshake join: papers 000 (sections 4.1 and 6) and 001."""
+"""Lock-step handshake join: Teubner and Mueller 2011 (sections 4.1 and 6) and Oge et al. 2011."""
 
 import dataclasses
 
@@ -23,11 +23,11 @@ class HandshakeParameters(JoinParameters):
     cores: int = parameter(8, "join cores in the chain")
     scan: str = parameter(
         "parallel",
-        "a whole segment in one cycle, or one comparison a cycle as in paper 001",
+        "a whole segment in one cycle, or one comparison a cycle as in Oge et al. 2011",
         ("parallel", "sequential"),
     )
     storage: str = parameter("registers", "where windows live; memory needs scan=sequential", tuple(SEGMENTS))
-    merger: str = parameter("streaming", "one result a cycle, or the three states of paper 001", tuple(MERGERS))
+    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
     core_queue: int = parameter(8, "results that may wait in a core, besides its reserve")
     match_queue: int = parameter(16, "scan=parallel: match masks that may wait in a core, besides its reserve")
     merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")

@@ -1,4 +1,4 @@
-"""Handshake join with message queues: paper 000, section 4."""
+"""Handshake join with message queues: Teubner and Mueller 2011, section 4."""
 
 import dataclasses
 from functools import partial

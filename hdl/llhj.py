@@ -1,4 +1,4 @@
-"""Low-latency handshake join: paper 002."""
+"""Low-latency handshake join: Roy et al. 2014."""
 
 import dataclasses
 from functools import partial

@@ -87,7 +87,7 @@ class Merger(_TwoInOneOut):
 
 
 class ThreeStateMerger(_TwoInOneOut):
-    """The merger of paper 001, figure 6: at most two results in three cycles.
+    """The merger of Oge et al. 2011, figure 6: at most two results in three cycles.
 
     State 1 reads both inputs into two buffer registers, state 2 moves the first on into the output queue, state 3
     the second; then it starts again, whether or not there was anything to move. It reads only while the queue has

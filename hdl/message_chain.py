@@ -28,7 +28,7 @@ class MessageChainParameters(JoinParameters):
     job_queue: int = parameter(4, "jobs that may wait in a core, for each window")
     flight: int = parameter(2, "tuples of S that a core keeps until they are acknowledged")
     core_queue: int = parameter(8, "results that may wait in each lane, besides its reserve")
-    merger: str = parameter("streaming", "one result a cycle, or the three states of paper 001", tuple(MERGERS))
+    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
     merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
     fan: int = parameter(4, "branches of the control trees, from 2 up")
 

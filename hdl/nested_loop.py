@@ -1,4 +1,4 @@
-"""The nested-loop join that paper 001 compares itself with."""
+"""The nested-loop join that Oge et al. 2011 compare handshake join with."""
 
 import dataclasses
 

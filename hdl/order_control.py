@@ -53,7 +53,7 @@ class WindowView(Part):
 class OrderControl(Part):
     """Keeps the places of a window, and for each arrival under way what the window was when it passed.
 
-    Paper 004's order control unit counts, for each comparison, how many tuples were stored too early, passes over them,
+    Circular-MJ's order control unit counts, for each comparison, how many tuples were stored too early, passes them by,
     and compares with as many that had expired too early instead. Here all arrivals pass all stages in their order, so a
     stage can note for each the first place of its window and how many it holds: its *view*. What is stored later lies
     beyond the view. What expires later is still in its place, for there are ``slack`` places more than the window has,

@@ -91,7 +91,7 @@ DESIGNS = {
                     "mergers": 4,
                     "probers": 2,
                 },
-                # Paper 003's board: two channels of DDR3-1066, 17 GB/s at 250 MHz; as many units, and smaller windows.
+                # PanJoin's board: two channels of DDR3-1066, 17 GB/s at 250 MHz; as many units, and smaller windows.
                 "ddr3-1066": {
                     "window": 4096,
                     "subwindow": 4096,

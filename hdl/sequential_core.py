@@ -1,4 +1,4 @@
-"""The join core of paper 001: one comparison a cycle."""
+"""The join core of Oge et al. 2011: one comparison a cycle."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib.wiring import connect, flipped
@@ -10,7 +10,7 @@ from streamjoin.hdl.segment import SEGMENTS
 
 
 class SequentialCore(JoinCore):
-    """The state machine of paper 001, figure 4, state by state.
+    """The state machine of Oge et al. 2011, figure 4, state by state.
 
     State 0 initialises. State 1 is ready for a command. States 2 and 3 read the inputs into two buffer registers.
     State 4 goes on to state 5 if an R tuple entered: the R window shifts, and the tuple is compared with one S slot a

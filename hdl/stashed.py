@@ -1,4 +1,4 @@
-"""Stashed multi-way join of three streams: paper 004."""
+"""Stashed multi-way join of three streams: Najafi et al. 2018."""
 
 import dataclasses
 import typing

@@ -1,4 +1,4 @@
-"""Handshake join with message queues, paper 000 section 4: two-phase forwarding and local balancing.
+"""Handshake join with message queues, Teubner and Mueller 2011 section 4: two-phase forwarding and local balancing.
 
 Tuples rest in the windows of the cores and move on when a core holds more of them than the neighbour that they go to.
 R leaves its core when it is sent. S stays, *forwarded*, until the neighbour acknowledges it.

@@ -1,4 +1,4 @@
-"""Circular multi-way join, paper 004: a ring of stages, one for each stream, in the form that loses nothing.
+"""Circular multi-way join, Najafi et al. 2018: a ring of stages, one for each stream, in the form that loses nothing.
 
 Stage j holds the window of stream j. A new tuple is stored at the stage of its stream and sent to the next one, which
 scans its window for tuples that go with it; each one found makes an intermediate result, which goes on to the stage

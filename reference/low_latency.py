@@ -1,4 +1,4 @@
-"""Low-latency handshake join as messages, paper 002, with the corrections that exactness needs.
+"""Low-latency handshake join as messages, Roy et al. 2014, with the corrections that exactness needs.
 
 A tuple has a home, where it is stored. On arrival it rushes through all cores to the far end, past its home, where it
 leaves a copy, and meets tuples that rest and tuples that rush the other way.

@@ -1,4 +1,4 @@
-"""Stashed multi-way join of three streams, paper 004 section III, with what it takes to be exact.
+"""Stashed multi-way join of three streams, Najafi et al. 2018 section III, with what it takes to be exact.
 
 Two stages. The first holds the windows of S1 and S2 and compares arrivals of either with the other; what it finds goes
 on to the second stage, which holds the window of S3, and is also kept in the *stash*. An arrival of S3 then need not

@@ -18,6 +18,7 @@ from amaranth.sim import Simulator as AmaranthSimulator
 from tqdm import tqdm
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.bibliography import PAPERS
 from streamjoin.report import bisort_bench, large_subwindow_bench, low_latency_bench
 from streamjoin.report.figures import Figure, write_figures
 from streamjoin.report.match_rate import draw_throughput
@@ -99,11 +100,11 @@ def throughput(_: Path) -> Iterator[Figure]:
 
 
 def paper_001(folder: Path) -> Iterator[Figure]:
-    """Figures 12 and 13 of paper 001: 64 cores, windows of 512, queues of 8 and 4, 100 MHz, against a nested loop."""
+    """Oge et al. 2011, figures 12 and 13: 64 cores, windows of 512, queues of 8 and 4, 100 MHz; a nested loop, too."""
     contenders = simulators()
     for inputs in (512, 1024):
         series = measure_series(contenders, inputs)
-        title = f"Paper 001, figure 13: {inputs} tuples a stream, 64 cores, windows of 512"
+        title = f"{PAPERS['001'].place('figure 13')}: {inputs} tuples a stream, 64 cores, windows of 512"
         draw_throughput(series, title, folder / f"paper-001-figure-13-inputs-{inputs}.png")
         ours, streaming, baseline = (series[name] for name in (PAPER, STREAMING, BASELINE))
         for figure, value, unit in (
@@ -136,7 +137,7 @@ SUITES: dict[str, Sections] = {
         "Shared modules": shared_modules,
         "Build times": build_times,
         "Throughput": throughput,
-        "Paper 001, figures 12 and 13": paper_001,
+        PAPERS["001"].place("figures 12 and 13"): paper_001,
     },
     "low-latency": low_latency_bench.SECTIONS,
     "bisort": bisort_bench.SECTIONS,

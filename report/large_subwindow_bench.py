@@ -1,4 +1,4 @@
-"""BI-Sort with paper 003's subwindow of 8 M tuples, 64 K partitions and batches of 32 K.
+"""BI-Sort with PanJoin's subwindow of 8 M tuples, 64 K partitions and batches of 32 K.
 
 R's subwindow is filled batch by batch, which takes most of the time; then batches of S probe it. One that is filled
 less costs as much less to merge and to probe, as does a nested loop.

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from streamjoin.reference.bibliography import PAPERS
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel, Tips
 from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax
 from streamjoin.report.naming import Naming, upper
 from streamjoin.report.style import Look
 
-#: Paper 000, figure 18: what a Virtex-6 gave at any number of cores, with segments of 8 tuples.
+HANDSHAKE = PAPERS["000"]
+#: Its figure 18: what a Virtex-6 gave at any number of cores, with segments of 8 tuples.
 PAPER_CLOCK, PAPER_SEGMENT = 150, 8
 
 
@@ -41,7 +43,7 @@ def clock_chart(sweep: Rows) -> Chart | None:
     if any(clock_of(row) not in (None, POST_ROUTE) for row in sweep.rows):
         words += " Estimates from logic delays (hollow, dashed) know nothing of routing and have a panel of their own."
     if _is_figure_18(sweep.rows):
-        words += f" The grey line is what the handshake-join paper reports for its Virtex-6, about {PAPER_CLOCK} MHz."
+        words += f" The grey line is what {HANDSHAKE.short} report for a Virtex-6, about {PAPER_CLOCK} MHz."
     return _by_target(sweep, "fmax", "Clock", words)
 
 
@@ -127,9 +129,10 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
                 axes.plot([naming.position(row)], [0.04], "x", color=colour, markeredgewidth=2, gid=gid, **place)
     values = [metric.of(row) for row in rows]
     if metric.name == "fmax" and _is_figure_18(rows) and not any(map(metric.is_estimate, rows)):
-        axes.axhline(PAPER_CLOCK, color=style.FAINT, linewidth=5, zorder=1, gid=tips.name("paper 000, figure 18"))
+        gid = tips.name(HANDSHAKE.place("figure 18"))
+        axes.axhline(PAPER_CLOCK, color=style.FAINT, linewidth=5, zorder=1, gid=gid)
         under = {"xytext": (4, -6), "textcoords": "offset points", "va": "top", "xycoords": ("axes fraction", "data")}
-        axes.annotate("Virtex-6 in paper 000", (0, PAPER_CLOCK), color=style.MUTED, fontsize=8, **under)
+        axes.annotate(f"Virtex-6, {HANDSHAKE.short}", (0, PAPER_CLOCK), color=style.MUTED, fontsize=8, **under)
         values.append(PAPER_CLOCK)
     if metric.name == "tuples_per_cycle":
         values.append(2)

@@ -1,4 +1,7 @@
-"""BI-Sort: a buffer that takes tuples as they come, a main array in order, an index of samples (paper 003, III-D)."""
+"""BI-Sort: a buffer that takes tuples as they come, a main array in order, an index of samples.
+
+Pan and Jacobsen 2018, section III-D.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The window of one stream as a chain of subwindows (paper 003, sections III-A and III-G)."""
+"""The window of one stream as a chain of subwindows (Pan and Jacobsen 2018, sections III-A and III-G)."""
 
 from collections import deque
 from collections.abc import Callable

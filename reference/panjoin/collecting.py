@@ -1,4 +1,7 @@
-"""Collecting tuples into batches: a stream's batch is complete by count or by time (paper 003, section III-E)."""
+"""Collecting tuples into batches: a stream's batch is complete by count or by time.
+
+Pan and Jacobsen 2018, section III-E.
+"""
 
 from collections.abc import Iterator
 

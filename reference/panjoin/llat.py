@@ -1,4 +1,4 @@
-"""Linked List Adaptive Table: partitions of any size in fixed memory (paper 003, section III-B2)."""
+"""Linked List Adaptive Table: partitions of any size in fixed memory (Pan and Jacobsen 2018, section III-B2)."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""PanJoin as a whole: batches are collected, probe the chain of the other stream, and go into their own (paper 003).
+"""PanJoin as a whole: batches are collected, probe the chain of the other stream, and go into their own.
 
 **Batches do not change the result.** A pair of tuples is found once: by the one whose batch is processed later, which
 finds the other in its chain. Tuples stay in a chain as long as a tuple of the other stream that has not been processed

@@ -1,4 +1,4 @@
-"""Probing partitions that are in order among each other but not within (paper 003, sections III-E and III-F).
+"""Probing partitions that are in order among each other but not within (PanJoin, sections III-E and III-F).
 
 A probe looks for a band of keys. The partitions in which the ends of the band lie are compared tuple by tuple; those
 between them match as a whole and are copied.

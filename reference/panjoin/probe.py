@@ -1,4 +1,7 @@
-"""A batch of probing tuples, as the bands of keys that each of them is looking for (paper 003, section III-F)."""
+"""A batch of probing tuples, as the bands of keys that each of them is looking for.
+
+Pan and Jacobsen 2018, section III-F.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""RaP-Table: range partitions whose splitters come from the subwindow before (paper 003, section III-B)."""
+"""RaP-Table: range partitions whose splitters come from the subwindow before (Pan and Jacobsen 2018, section III-B)."""
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 Forward the step doubles until a value is no longer below the target; from there a binary search goes back over the
 last step. A target ``d`` places on costs about ``2 log2(d)`` comparisons, whatever the size of the array, so a sorted
-batch pays little for its crowd (paper 003, section III-E).
+batch pays little for its crowd (Pan and Jacobsen 2018, section III-E).
 """
 
 import numpy as np

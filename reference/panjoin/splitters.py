@@ -1,6 +1,6 @@
 """Splitter adjustment: the bounds of a new subwindow's partitions from the histograms of the one before.
 
-Algorithm 1 of paper 003, with the ``+ min`` that its line 7 lacks.
+Algorithm 1 of Pan and Jacobsen 2018, with the ``+ min`` that its line 7 lacks.
 """
 
 import numpy as np

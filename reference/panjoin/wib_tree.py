@@ -1,4 +1,4 @@
-"""WiB+-Tree: a B+-tree with wide, unsorted leaves (paper 003, section III-C)."""
+"""WiB+-Tree: a B+-tree with wide, unsorted leaves (Pan and Jacobsen 2018, section III-C)."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""Handshake join and low-latency handshake join as paper 002 measures them: side by side, as fast as they go.
+"""Handshake join and low-latency handshake join as Roy et al. 2014 measure them: side by side, as fast as they go.
 
 Windows last the same time whatever the number of cores, so that more cores let more tuples in, and windows hold more of
 them. A tuple of each stream is compared with a window each, by as many comparators as there are cores: with c cores a
@@ -76,7 +76,7 @@ def cycles_per_pair(simulation: Simulation, part: slice) -> float:
 
 
 def figures(simulation: Simulation) -> dict:
-    """What the figures of paper 002 show of a run, as plain data; of its steady part, except for ``buffer``."""
+    """What the figures of Roy et al. 2014 show of a run, as plain data; of its steady part, except for ``buffer``."""
     part = steady(simulation)
     begin_end = simulation.run.accepted_cycle[[part.start, part.stop]]
     later = simulation.numbers.max(axis=1)

@@ -8,6 +8,7 @@ without being measured again, and a test can doctor it.
 import dataclasses
 from collections.abc import Callable
 
+from streamjoin.reference.bibliography import PAPERS, Paper
 from streamjoin.report.charts import Chart
 
 
@@ -62,7 +63,8 @@ class Entry:
 
     Parameters
     ----------
-    name : paper and figure, as the command line calls it
+    name : the paper's number and the figure, as the command line calls it
+    where : the figures, tables or sections of the paper that make the claim
     title : what it shows
     claim : what the paper says, in our words, with the numbers that its text gives
     rule : when the claim counts as held by what we measured
@@ -74,6 +76,7 @@ class Entry:
     """
 
     name: str
+    where: str
     title: str
     claim: str
     rule: str
@@ -82,3 +85,12 @@ class Entry:
     judge: Callable[[dict], Verdict]
     table: Callable[[dict], Table]
     chart: Callable[[dict], Chart]
+
+    @property
+    def paper(self) -> Paper:
+        return PAPERS[self.name.partition("-")[0]]
+
+    @property
+    def source(self) -> str:
+        """Who claims it, and where: ``Oge et al. 2011, figure 13``."""
+        return self.paper.place(self.where)

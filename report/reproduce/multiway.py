@@ -1,4 +1,4 @@
-"""Throughput of multi-way joins in the course of a run, as the figures of paper 004 look at it."""
+"""Throughput of multi-way joins in the course of a run, as the figures of Najafi et al. 2018 look at it."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Paper 000, figure 18: the clock barely falls as cores are added."""
+"""Teubner and Mueller 2011, figure 18: the clock barely falls as cores are added."""
 
 from streamjoin.report.charts import Chart
 from streamjoin.report.reproduce.clocks import clock_chart, clock_table, exponent, measure_clocks, medians, missing
@@ -33,11 +33,12 @@ def judge(data: dict) -> Verdict:
 
 def chart(data: dict) -> Chart:
     words = f"paper: {SLOWEST} to {FASTEST} MHz up to {MOST_CORES} cores, Virtex-6"
-    return clock_chart(data, ENTRY.name, "Clock against cores, segments of 8 (paper 000, figure 18)", (150, 170), words)
+    return clock_chart(data, ENTRY.name, f"Clock against cores, segments of 8 ({ENTRY.source})", (150, 170), words)
 
 
 ENTRY = Entry(
     name="000-figure-18",
+    where="figure 18",
     title="Clock against cores, segments of 8",
     claim=(
         f"The number of cores hardly affects the clock: {SLOWEST} to {FASTEST} MHz on a Virtex-6 XC6VLX760T up to "

@@ -1,4 +1,4 @@
-"""Paper 000, table 1: the same rate from few fast cores or from many slow ones."""
+"""Teubner and Mueller 2011, table 1: the same rate from few fast cores or from many slow ones."""
 
 from streamjoin.hdl.registry import find
 from streamjoin.report import style
@@ -99,12 +99,13 @@ def chart(data: dict) -> Chart:
         axes.set_yticks(law, [f"{mhz:g}" for mhz in law])
         axes.minorticks_off()
 
-    heading = "The clock that a rate needs (paper 000, table 1)"
+    heading = f"The clock that a rate needs ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="000-table-1",
+    where="table 1",
     title="Rate × window = clock × cores",
     claim=(
         "500 k tuples a second with two windows of 100 tuples take 1, 2, 5 or 10 cores at 50, 25, 10 or 5 MHz: "

@@ -1,4 +1,4 @@
-"""Paper 001, figure 10: about 150 MHz from 2 to 64 cores."""
+"""Oge et al. 2011, figure 10: about 150 MHz from 2 to 64 cores."""
 
 from streamjoin.hdl.registry import find
 from streamjoin.report.charts import Chart
@@ -11,7 +11,7 @@ NEARLY = 0.95
 
 
 def measure(settings: Settings) -> dict:
-    return measure_clocks({"as in paper 001": find("handshake").presets["paper-001"]}, settings)
+    return measure_clocks({f"as in {ENTRY.paper.short}": find("handshake").presets["paper-001"]}, settings)
 
 
 def judge(data: dict) -> Verdict:
@@ -29,12 +29,13 @@ def judge(data: dict) -> Verdict:
 
 def chart(data: dict) -> Chart:
     words = f"paper: nearly {CLAIMED} MHz from 2 to 64 cores, Virtex-6"
-    heading = "Clock against cores (paper 001, figure 10)"
+    heading = f"Clock against cores ({ENTRY.source})"
     return clock_chart(data, ENTRY.name, heading, (CLAIMED, CLAIMED), words)
 
 
 ENTRY = Entry(
     name="001-figure-10",
+    where="figure 10",
     title="Clock against cores, with admission control and merging tree",
     claim=(
         f"All six configurations from 2 to 64 cores reach nearly {CLAIMED} MHz (a period of 6.67 ns) on a Virtex-6 "

@@ -1,4 +1,4 @@
-"""Paper 001, figure 11: 64 cores take four fifths of the chip, and 128 do not fit."""
+"""Oge et al. 2011, figure 11: 64 cores take four fifths of the chip, and 128 do not fit."""
 
 import numpy as np
 
@@ -117,7 +117,7 @@ def chart(data: dict) -> Chart:
         axes.set_xlim(0, TOO_MANY * 1.03)
         axes.set_ylim(0, max(110, 1.05 * bounds[-1][1]))
 
-    return Chart(ENTRY.name, "Area against cores (paper 001, figure 11)", ENTRY.claim, [Panel(draw)], looks)
+    return Chart(ENTRY.name, f"Area against cores ({ENTRY.source})", ENTRY.claim, [Panel(draw)], looks)
 
 
 def _lines(measured: dict[int, tuple[float, float]]) -> list[np.poly1d]:
@@ -134,6 +134,7 @@ def _kind(measured: bool) -> str:
 
 ENTRY = Entry(
     name="001-figure-11",
+    where="figure 11",
     title="Area against cores",
     claim=(f"{FULL} cores take nearly {CLAIMED} % of the slices of a Virtex-6 XC6VLX240T, and {TOO_MANY} do not fit."),
     rule=(

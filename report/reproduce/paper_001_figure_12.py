@@ -1,4 +1,4 @@
-"""Paper 001, figure 12: the more tuples match, the less the output still gains."""
+"""Oge et al. 2011, figure 12: the more tuples match, the less the output still gains."""
 
 from itertools import pairwise
 
@@ -63,12 +63,13 @@ def chart(data: dict) -> Chart:
             color=style.MUTED,
         )
 
-    heading = "Output against match rate (paper 001, figure 12)"
+    heading = f"Output against match rate ({ENTRY.source})"
     return throughput.chart(data, "results", ENTRY.name, heading, ENTRY.claim, mark)
 
 
 ENTRY = Entry(
     name="001-figure-12",
+    where="figure 12",
     title="Output throughput against match rate",
     claim=(
         "With 64 cores at 100 MHz, windows of 512 and queues of 8 and 4, output grows more and more slowly as the "

@@ -1,4 +1,4 @@
-"""Paper 001, figure 13: handshake join takes more tuples than a nested loop, until too many match."""
+"""Oge et al. 2011, figure 13: handshake join takes more tuples than a nested loop, until too many match."""
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart
@@ -55,12 +55,13 @@ def chart(data: dict) -> Chart:
             words, (0.97, 0.96), xycoords="axes fraction", ha="right", va="top", fontsize=8.5, color=style.MUTED
         )
 
-    heading = "Input against match rate (paper 001, figure 13)"
+    heading = f"Input against match rate ({ENTRY.source})"
     return throughput.chart(data, "tuples", ENTRY.name, heading, ENTRY.claim, mark)
 
 
 ENTRY = Entry(
     name="001-figure-13",
+    where="figure 13",
     title="Input throughput against match rate, beside a nested loop",
     claim=(
         "With 64 cores at 100 MHz and windows of 512, handshake join takes in more tuples than a nested loop while few "

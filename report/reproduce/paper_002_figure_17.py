@@ -1,4 +1,4 @@
-"""Paper 002, figure 17: low latency costs no throughput, and punctuations hardly any."""
+"""Roy et al. 2014, figure 17: low latency costs no throughput, and punctuations hardly any."""
 
 from math import sqrt
 
@@ -90,12 +90,13 @@ def chart(data: dict) -> Chart:
         values = [value for line in lines.values() for value in line.values()]
         axes.set_ylim(min(100 * KEPT - 3, min(values) - 1), max(values) + 1.5)
 
-    heading = "Throughput against cores, windows of the same time (paper 002, figure 17)"
+    heading = f"Throughput against cores, windows of the same time ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(absolute), Panel(relative)], looks)
 
 
 ENTRY = Entry(
     name="002-figure-17",
+    where="figure 17",
     title="Throughput of both handshake joins against cores",
     claim=(
         "From 4 to 40 cores low-latency handshake join takes as many tuples a second as handshake join, or slightly "

@@ -1,4 +1,4 @@
-"""Paper 002, figures 18 and 19: average and maximum latency, three orders of magnitude below handshake join's."""
+"""Roy et al. 2014, figures 18 and 19: average and maximum latency, three orders of magnitude below handshake join's."""
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
@@ -105,13 +105,14 @@ def chart(data: dict) -> Chart:
 
         return Panel(draw)
 
-    heading = "Latency against cores, windows of the same time (paper 002, figures 18 and 19)"
+    heading = f"Latency against cores, windows of the same time ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [panel(*each) for each in KINDS.items()], looks)
 
 
 ENTRY = Entry(
     name="002-figure-18",
-    title="Latency of both handshake joins (figures 18 and 19)",
+    where="figures 18 and 19",
+    title="Latency of both handshake joins",
     claim=(
         "On average a result of low-latency handshake join is out almost four orders of magnitude sooner than one of "
         "handshake join, with windows of 15 minutes (figure 18: 32 ms with 8 cores, 15 ms with 40); handshake join's "

@@ -1,4 +1,4 @@
-"""Paper 002, figure 21: punctuations let results be sorted in a small buffer."""
+"""Roy et al. 2014, figure 21: punctuations let results be sorted in a small buffer."""
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
@@ -66,12 +66,13 @@ def chart(data: dict) -> Chart:
         words = f"1/{RATIO} of handshake join; paper: small, instead of many millions"
         claim_curve(axes, list(most), [each / RATIO for each in most.values()], words)
 
-    heading = "Buffer for sorted output against cores (paper 002, figure 21)"
+    heading = f"Buffer for sorted output against cores ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="002-figure-21",
+    where="figure 21",
     title="Buffer that sorted output needs",
     claim=(
         "Whoever sorts the results of low-latency handshake join holds them only until the next punctuation, which "

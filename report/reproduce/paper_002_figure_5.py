@@ -1,4 +1,4 @@
-"""Paper 002, figure 5: how long a result of handshake join waits follows from its windows."""
+"""Roy et al. 2014, figure 5: how long a result of handshake join waits follows from its windows."""
 
 import numpy as np
 
@@ -111,12 +111,13 @@ def chart(data: dict) -> Chart:
 
         return Panel(draw)
 
-    heading = f"Latency of handshake join, {data['runs'][0]['cores']} cores; grey: what counts (paper 002, figure 5)"
+    heading = f"Latency of handshake join, {data['runs'][0]['cores']} cores; grey: what counts ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [panel(run) for run in data["runs"]], looks)
 
 
 ENTRY = Entry(
     name="002-figure-5",
+    where="figure 5",
     title="Latency of handshake join against its model",
     claim=(
         "A result of handshake join waits less than |W_R| × |W_S| / (|W_R| + |W_S|), since the two tuples have to "

@@ -1,4 +1,4 @@
-"""Paper 003, figure 10f: how soon the splitters of a RaP-Table fit the keys."""
+"""Pan and Jacobsen 2018, figure 10f: how soon the splitters of a RaP-Table fit the keys."""
 
 from collections.abc import Callable
 
@@ -144,11 +144,12 @@ def chart(data: dict) -> Chart:
         return Panel(draw_courses)
 
     panels = [panel(count) for count in sorted({each["partitions"] for each in data["courses"]})]
-    return Chart(ENTRY.name, "Splitters fit the keys (paper 003, figure 10f)", ENTRY.claim, panels, looks)
+    return Chart(ENTRY.name, f"Splitters fit the keys ({ENTRY.source})", ENTRY.claim, panels, looks)
 
 
 ENTRY = Entry(
     name="003-figure-10f",
+    where="figure 10f",
     title="Splitters fit the keys after a few adjustments",
     claim=(
         "From splitters spread evenly over 32 bits, three adjustments are enough for normal and uniform keys of one or "

@@ -1,4 +1,4 @@
-"""Paper 003, figure 11f and section III-C: what it saves a WiB+-Tree that its leaves are not sorted."""
+"""Pan and Jacobsen 2018, section III-C and figure 11f: what it saves a WiB+-Tree that its leaves are not sorted."""
 
 import numpy as np
 
@@ -84,12 +84,13 @@ def chart(data: dict) -> Chart:
         style.upward(axes, [1.0, *found.values()], wide=True)
         claim_band(axes, LEAST, MOST, f"paper: {LEAST} to {MOST}")
 
-    heading = "Leaves that are not sorted (paper 003, section III-C and figure 11f)"
+    heading = f"Leaves that are not sorted ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw), Panel(draw_gains)], looks)
 
 
 ENTRY = Entry(
     name="003-figure-11f",
+    where="section III-C and figure 11f",
     title="Inserting into leaves that are not sorted",
     claim=(
         "A WiB+-Tree with unsorted leaves takes tuples in a third to a fifth of the time that it takes with sorted "

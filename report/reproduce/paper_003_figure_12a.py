@@ -1,4 +1,4 @@
-"""Paper 003, figures 12a and 12b: BI-Sort's insertion against batch, partitions and subwindow."""
+"""Pan and Jacobsen 2018, figures 12a and 12b: BI-Sort's insertion against batch, partitions and subwindow."""
 
 from itertools import pairwise
 
@@ -119,16 +119,17 @@ def chart(data: dict) -> Chart:
         panel("partitions", f"12a: subwindows of {brief(data['subwindow'])} tuples"),
         panel("tuples", "12b: subwindows of three sizes"),
     ]
-    return Chart(ENTRY.name, "BI-Sort: inserting batches (paper 003, figures 12a and 12b)", ENTRY.claim, panels, looks)
+    return Chart(ENTRY.name, f"BI-Sort: inserting batches ({ENTRY.source})", ENTRY.claim, panels, looks)
 
 
 ENTRY = Entry(
     name="003-figure-12a",
+    where="figures 12a and 12b",
     title="BI-Sort: insertion against batch, partitions and subwindow",
     claim=(
         "Batches below the buffer's 1 K tuples make no difference, nor does the number of partitions. With small "
         "batches a large subwindow is considerably slower, since each merge passes over all of it; larger batches "
-        "share that cost. (Figures 12a and 12b.)"
+        "share that cost."
     ),
     rule=(
         f"For batches up to the buffer, and between numbers of partitions for each batch, rates differ by a factor of "

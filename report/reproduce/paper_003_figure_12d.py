@@ -1,4 +1,4 @@
-"""Paper 003, figures 12d and 12e: BI-Sort's probing does not depend on how many tuples match."""
+"""Pan and Jacobsen 2018, figures 12d and 12e: BI-Sort's probing does not depend on how many tuples match."""
 
 from functools import partial
 
@@ -118,17 +118,18 @@ def chart(data: dict) -> Chart:
         return Panel(draw)
 
     panels = [panel("equi", "12d: equi-join"), panel("band", "12e: band join")]
-    heading = f"BI-Sort: probing {brief(data['subwindow'])} tuples (paper 003, figures 12d and 12e)"
+    heading = f"BI-Sort: probing {brief(data['subwindow'])} tuples ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, panels, looks)
 
 
 ENTRY = Entry(
     name="003-figure-12d",
+    where="figures 12d and 12e",
     title="BI-Sort: probing against matches a probe",
     claim=(
         "BI-Sort answers where matches begin and end, so that its probing is not sensitive to how many there are; with "
         "an equi-join it slows down a little where they reach beyond a partition, with a band not at all. More "
-        "partitions are faster. (Figures 12d and 12e.)"
+        "partitions are faster."
     ),
     rule=f"With 1 to 4096 matches a probe at least {100 * LEFT:g} % of the rate with one is left, for both joins.",
     differs=(

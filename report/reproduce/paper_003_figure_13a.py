@@ -1,4 +1,4 @@
-"""Paper 003, figure 13a: how fast the three structures take tuples, beside a sorted array and a sorted container."""
+"""Pan and Jacobsen 2018, figure 13a: how fast three structures take tuples, beside a sorted array and container."""
 
 import numpy as np
 
@@ -68,12 +68,13 @@ def chart(data: dict) -> Chart:
         draw_rates(axes, found, looks, x="Tuples in a batch", rates=rates)
         claim_between(axes, CROSSING, max(found[BI_SORT]), "paper: here BI-Sort is\nfaster than the other two")
 
-    heading = f"Inserting into {brief(data['subwindow'])} tuples (paper 003, figure 13a)"
+    heading = f"Inserting into {brief(data['subwindow'])} tuples ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="003-figure-13a",
+    where="figure 13a",
     title="Insertion: three structures, a sorted array, a sorted container",
     claim=(
         "With 8 M tuples and 64 K partitions BI-Sort takes tuples faster than RaP-Table and WiB+-Tree only with "

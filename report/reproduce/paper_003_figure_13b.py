@@ -1,4 +1,4 @@
-"""Paper 003, figure 13b: how fast the three structures are probed, beside a sorted array and a sorted container."""
+"""Pan and Jacobsen 2018, figure 13b: how fast three structures are probed, beside a sorted array and container."""
 
 from functools import partial
 
@@ -122,12 +122,13 @@ def chart(data: dict) -> Chart:
             color=style.MUTED,
         )
 
-    heading = f"Probing {brief(data['subwindow'])} tuples with a band (paper 003, figure 13b)"
+    heading = f"Probing {brief(data['subwindow'])} tuples with a band ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="003-figure-13b",
+    where="figure 13b",
     title="Probing: three structures, a sorted array, a sorted container",
     claim=(
         "With 8 M tuples, 64 K partitions and batches of 32 K, below a thousand matches a probe RaP-Table is probed "

@@ -1,4 +1,4 @@
-"""Paper 003, figure 14: the engines of BI-Sort in hardware, beside the three structures in software.
+"""Pan and Jacobsen 2018, figure 14: the engines of BI-Sort in hardware, beside the three structures in software.
 
 The hardware is simulated with a subwindow a 128th as large, and with batches and an index as much smaller. A step costs
 cycles for each tuple of the subwindow and of the batch, and a few that do not depend on either; so at the same ratio of
@@ -167,11 +167,12 @@ def chart(data: dict) -> Chart:
         return Panel(draw)
 
     panels = [panel(INSERTING, "14a: inserting, software with one thread"), panel(PROBING, "14b: probing, likewise")]
-    return Chart(ENTRY.name, "BI-Sort in hardware (paper 003, figure 14)", ENTRY.claim, panels, looks)
+    return Chart(ENTRY.name, f"BI-Sort in hardware ({ENTRY.source})", ENTRY.claim, panels, looks)
 
 
 ENTRY = Entry(
     name="003-figure-14",
+    where="figure 14",
     title="BI-Sort in hardware against the size of a batch",
     claim=(
         "With 8 M tuples, 64 K partitions, 8 mergers, 8 probers and two channels of DDR3-1066, hardware takes tuples "

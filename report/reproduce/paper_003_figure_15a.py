@@ -1,4 +1,4 @@
-"""Paper 003, figure 15a: the whole join, chains of subwindows and all, against the size of a batch."""
+"""Pan and Jacobsen 2018, figure 15a: the whole join, chains of subwindows and all, against the size of a batch."""
 
 from functools import partial
 from itertools import pairwise
@@ -98,12 +98,13 @@ def chart(data: dict) -> Chart:
             color=style.MUTED,
         )
 
-    heading = f"The whole join, windows of {brief(data['window'])} (paper 003, figure 15a)"
+    heading = f"The whole join, windows of {brief(data['window'])} ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="003-figure-15a",
+    where="figure 15a",
     title="The whole join: throughput against the size of a batch",
     claim=(
         "An equi-join with one match a tuple, windows of 128 M on 16 nodes a stream: PanJoin with BI-Sort takes the "

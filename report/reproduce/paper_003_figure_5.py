@@ -1,4 +1,4 @@
-"""Paper 003, figure 5: the space of the table of linked lists, and that it never overflows."""
+"""Pan and Jacobsen 2018, figure 5: the space of the table of linked lists, and that it never overflows."""
 
 import numpy as np
 
@@ -118,12 +118,13 @@ def chart(data: dict) -> Chart:
 
         return Panel(draw)
 
-    heading = "Linked lists in a table of fixed size (paper 003, figure 5)"
+    heading = f"Linked lists in a table of fixed size ({ENTRY.source})"
     return Chart(ENTRY.name, heading, ENTRY.claim, [panel(structure) for structure in STRUCTURES], looks)
 
 
 ENTRY = Entry(
     name="003-figure-5",
+    where="figure 5",
     title="The table of linked lists never overflows",
     claim=(
         "2P entries of sigma N / P tuples each hold N tuples in P partitions, however skewed. With sigma = 1.25 that "

@@ -1,4 +1,4 @@
-"""Paper 003, table I: what BI-Sort's engines take of a chip."""
+"""Pan and Jacobsen 2018, table I: what BI-Sort's engines take of a chip."""
 
 import re
 
@@ -143,11 +143,12 @@ def chart(data: dict) -> Chart:
         style.dress(axes, title="Look-up tables, a logic cell each", x="", y="% of 427,200")
         axes.set_ylim(0, 50)
 
-    return Chart(ENTRY.name, "BI-Sort's area (paper 003, table I)", ENTRY.claim, [Panel(draw)], looks)
+    return Chart(ENTRY.name, f"BI-Sort's area ({ENTRY.source})", ENTRY.claim, [Panel(draw)], looks)
 
 
 ENTRY = Entry(
     name="003-table-1",
+    where="table I",
     title="What BI-Sort takes of a chip",
     claim=(
         "With 8 mergers and 8 probers BI-Sort takes 178,647 of the 427,200 logic cells (42 %) and 848 of the 2713 "

@@ -1,4 +1,4 @@
-"""Paper 004, section II: intermediate results that are dropped where many wait, and what that costs."""
+"""Najafi et al. 2018, section II: intermediate results that are dropped where many wait, and what that costs."""
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
@@ -104,6 +104,7 @@ def chart(data: dict) -> Chart:
 
 ENTRY = Entry(
     name="004-discard",
+    where="section II",
     title="Circular multi-way join that drops intermediate results",
     claim=(
         "An intermediate result is dropped where the buffer of a stage is filled beyond a threshold, so that the ring "

@@ -1,4 +1,4 @@
-"""Paper 004, figure 7: input throughput against tuples received, for three to eight streams."""
+"""Najafi et al. 2018, figure 7: input throughput against tuples received, for three to eight streams."""
 
 from itertools import pairwise
 
@@ -145,6 +145,7 @@ def chart(data: dict) -> Chart:
 
 ENTRY = Entry(
     name="004-figure-7",
+    where="figure 7",
     title="Throughput of circular multi-way joins against tuples received",
     claim=(
         "With windows of 2^14 and hardly any match, throughput grows linearly with the number of streams, three to "

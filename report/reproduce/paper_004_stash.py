@@ -1,4 +1,4 @@
-"""Paper 004, section III: what the stash gains over the ring, which the paper claims and does not measure."""
+"""Najafi et al. 2018, section III: what the stash gains over the ring, which the paper claims and does not measure."""
 
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
@@ -130,6 +130,7 @@ def chart(data: dict) -> Chart:
 
 ENTRY = Entry(
     name="004-stash",
+    where="section III",
     title="Stashed against circular multi-way join",
     claim=(
         "Keeping what S1 and S2 have found together in a stash, and two stages instead of three, raise throughput "

@@ -35,7 +35,7 @@ class Record:
 
     def as_dict(self) -> dict:
         """Plain values for JSON."""
-        texts = {name: getattr(self.entry, name) for name in ("name", "title", "claim", "rule", "differs")}
+        texts = {name: getattr(self.entry, name) for name in ("name", "source", "title", "claim", "rule", "differs")}
         verdict = dataclasses.asdict(self.verdict)
         return {**texts, "verdict": verdict, "data": self.data, "seconds": self.seconds, **self.origin}
 
@@ -77,11 +77,13 @@ def write_index(folder: Path) -> None:
     """All records of the folder on one page, whenever they were made, the verdicts first."""
     records = [record for entry in ENTRIES.values() if (record := read(entry, folder)) is not None]
     lines = ["# The papers' figures, theirs beside ours", ""]
-    lines += ["| figure | what it shows | verdict |", "|---|---|---|"]
+    lines += ["| figure | of | what it shows | verdict |", "|---|---|---|---|"]
     for record in records:
         name, verdict = record.entry.name, record.verdict
         word = "holds" if verdict.holds else "does not hold"
-        lines.append(f"| [{name}](#{name}) | {record.entry.title} | **{word}**: {verdict.because} |")
+        lines.append(
+            f"| [{name}](#{name}) | {record.entry.paper.short} | {record.entry.title} | **{word}**: {verdict.because} |"
+        )
     for record in records:
         lines += ["", *_section(record)]
     with whole_file(folder / INDEX) as path:
@@ -93,7 +95,7 @@ def _section(record: Record) -> list[str]:
     versions = ", ".join(f"{package} {number}" for package, number in origin["versions"].items())
     return [
         *(f"## {entry.name}", "", f"![{entry.title}]({entry.name}.png)", ""),
-        *(f"**The paper:** {entry.claim}", "", f"**The rule:** {entry.rule}", ""),
+        *(f"**{entry.source}:** {entry.claim}", "", f"**The rule:** {entry.rule}", ""),
         *(f"**Verdict:** {record.verdict}.", "", record.table.as_markdown(), ""),
         *(f"**What differs:** {entry.differs}", ""),
         f"`{origin['command']}` on {origin['date'][:10]}, {origin['machine']}; {versions}; {record.seconds:.0f} s.",

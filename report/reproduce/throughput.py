@@ -1,9 +1,10 @@
-"""Throughput against match rate as paper 001 measures it: a buffer full of tuples, 100 MHz, a nested loop beside it."""
+"""Throughput against match rate as Oge et al. 2011 measure it: a buffer of tuples, 100 MHz, beside a nested loop."""
 
 import dataclasses
 import functools
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.bibliography import PAPERS
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.drawing import series
@@ -17,7 +18,8 @@ MHZ = 100
 CORES, SEGMENT = 64, 8
 RATES = (0, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 #: The designs: the paper's, the same with mergers that pass a result in every cycle, and the baseline.
-PAPER, STREAMING, BASELINE = "handshake, mergers of paper 001", "handshake, streaming mergers", "nested loop"
+PAPER = f"handshake, mergers of {PAPERS['001'].short}"
+STREAMING, BASELINE = "handshake, streaming mergers", "nested loop"
 
 
 def simulators(cores: int = CORES) -> dict[str, Simulator]:

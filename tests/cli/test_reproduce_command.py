@@ -28,7 +28,9 @@ def _replace(monkeypatch, name, measure):
 def test_list(capsys):
     assert main(["reproduce", "--list"]) == 0
     said = capsys.readouterr().out
-    assert all(f"{name}  {entry.title}\n  {entry.claim}" in said for name, entry in registry.ENTRIES.items())
+    assert all(
+        f"{name}  {entry.title} ({entry.source})\n  {entry.claim}" in said for name, entry in registry.ENTRIES.items()
+    )
 
 
 @pytest.mark.usefixtures("small")

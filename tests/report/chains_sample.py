@@ -1,4 +1,4 @@
-"""Figures of paper 002's chains that nobody measured: all claims hold, until they are doctored."""
+"""Figures of the chains of Roy et al. 2014 that nobody measured: all claims hold, until they are doctored."""
 
 from streamjoin.report.reproduce.chains import HANDSHAKE, INDEXED, LOW_LATENCY, PUNCTUATED, window
 

@@ -1,4 +1,4 @@
-"""Figures of paper 003's hardware that nobody measured: all claims hold, until they are doctored."""
+"""Figures of PanJoin's hardware that nobody measured: all claims hold, until they are doctored."""
 
 from streamjoin.report.reproduce import paper_003_table_1
 from streamjoin.report.reproduce.paper_003_figure_14 import HARDWARE, INSERTING, PROBING

@@ -1,4 +1,4 @@
-"""Made-up records of paper 004 that hold, by the arithmetic that the designs follow."""
+"""Made-up records of Najafi et al. 2018 that hold, by the arithmetic that the designs follow."""
 
 from streamjoin.report.reproduce import paper_004_discard
 from streamjoin.report.reproduce.paper_004_figure_7 import HIGH, LOW, NONE

@@ -1,4 +1,4 @@
-"""Figures of paper 003's subwindows that nobody measured: all claims hold, until they are doctored."""
+"""Figures of PanJoin's subwindows that nobody measured: all claims hold, until they are doctored."""
 
 from streamjoin.report.reproduce.paper_003_figure_5 import KEYS, SIGMAS
 from streamjoin.report.reproduce.paper_003_figure_10f import DISTRIBUTIONS

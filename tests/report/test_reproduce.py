@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -225,6 +226,9 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
     for record in records:
         assert f"![{record.entry.title}]({record.entry.name}.png)" in index
         assert str(record.verdict) in index
+        assert f"**{record.entry.source}:** {record.entry.claim}" in index
+        assert not re.search(r"paper 00\d", record.entry.chart(record.data).heading)
+    assert not re.search(r"paper 00\d", index)
     assert "does not fit" in index
     assert index.count("`streamjoin reproduce` on 2026-11-16, an abacus; beads 9; 1 s.") == len(ENTRIES)
     (tmp_path / "000-table-1.json").unlink()
@@ -245,7 +249,7 @@ def test_core_counts_and_seeds_reach_the_synthesis(monkeypatch):
     monkeypatch.setattr(clocks_of_entries, "measure", stand_in)
     settings = Settings(cores=(2, 8), seeds=3, jobs=2, progress=told.append)
     record = make(ENTRIES["001-figure-10"], settings, "streamjoin reproduce")
-    name = "handshake with 2 cores, as in paper 001,"
+    name = "handshake with 2 cores, as in Oge et al. 2011,"
     assert asked == [("HandshakeJoin", "ecp5-85k", name, 3, 2)]
     assert told[0] == f"{name} on ecp5-85k"
     fits, does_not = record.data["points"]

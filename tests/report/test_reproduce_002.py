@@ -1,4 +1,4 @@
-"""Figures of paper 002: chains of two and three cores measured for real, and rules that fail where they should."""
+"""Figures of Roy et al. 2014: chains of two and three cores measured, and rules that fail where they should."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Figures of paper 003's hardware: a small one measured for real, and rules that fail where they should."""
+"""Figures of PanJoin's hardware: a small one measured for real, and rules that fail where they should."""
 
 import copy
 

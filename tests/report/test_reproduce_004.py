@@ -1,4 +1,4 @@
-"""Figures of paper 004: a small ring measured for real, and rules that fail where they should."""
+"""Figures of Najafi et al. 2018: a small ring measured for real, and rules that fail where they should."""
 
 import copy
 

@@ -1,0 +1,83 @@
+"""What documents say of the code, where it can be counted, and examples that have something to show."""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+from amaranth.lib import wiring
+
+from streamjoin import hdl
+from streamjoin.cli.main import main
+from streamjoin.hdl.registry import DESIGNS
+from streamjoin.sim.bench_suite import COMPONENT_BENCHES
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def parts() -> set[str]:
+    """What designs are made of: components that are neither whole designs nor only there to be derived from."""
+    modules = [importlib.import_module(f"{hdl.__name__}.{each.name}") for each in iter_modules(hdl.__path__)]
+    classes = {
+        each
+        for module in modules
+        for each in vars(module).values()
+        if inspect.isclass(each) and issubclass(each, wiring.Component) and each.__module__ == module.__name__
+    }
+    whole = {design.component for design in DESIGNS.values()}
+    return {each.__name__ for each in classes - whole if not any(each in other.__mro__[1:] for other in classes)}
+
+
+def named_in_tests() -> set[str]:
+    imports = (
+        node
+        for path in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(hdl.__name__)
+    )
+    return {name.name for node in imports for name in node.names}
+
+
+def test_how_many_parts_have_tests():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    benched = {type(part).__name__ for cases in COMPONENT_BENCHES.values() for _, part, _ in cases()}
+    others = parts() & named_in_tests() - benched
+    assert benched <= parts()
+    assert f"for {len(benched)} of the {len(parts())} parts that designs are made of" in readme
+    assert f"{len(others)} other parts have tests in Amaranth's simulator" in readme
+    assert f"The remaining {len(parts() - benched - others)} have no test of their own" in readme
+
+
+def examples(document: Path) -> list[str]:
+    """The runs on generated tuples: lines of blocks, and code within sentences."""
+    outside: list[str] = []
+    blocks: list[str] = []
+    for number, text in enumerate(document.read_text(encoding="utf-8").split("```")):
+        (blocks if number % 2 else outside).append(text)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [code for code in lines + re.findall("`([^`]+)`", "".join(outside)) if re.search(r"--tuples\s\d", code)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_examples_match_something(document):
+    """Uniform keys of 32 bits never do: an example says how often tuples match."""
+    for example in examples(document):
+        assert "--match-rate" in example, example
+
+
+def test_examples_are_found():
+    assert sum(map(len, map(examples, DOCUMENTS))) >= 15
+
+
+def test_the_bisort_example(capsys):
+    """The figure in docs/designs.md, by the command that stands there."""
+    text = " ".join((ROOT / "docs" / "designs.md").read_text(encoding="utf-8").split())
+    said, command = re.search(r"Windows of 1000 then take ([\d.]+) cycles a tuple \(`([^`]*)`\)", text).groups()
+    assert main([*command.split(), "--json", "-"]) == 0
+    figures = dict(re.findall(r'"(\w+)": ([\d.]+)', capsys.readouterr().out))
+    assert float(said) == pytest.approx(int(figures["cycles"]) / int(figures["tuples"]), abs=0.05)
+    assert int(figures["results"]) > 1000
