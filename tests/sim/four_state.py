@@ -73,6 +73,7 @@ class FourStateModel:
             [
                 *("vvp", "-n", self._program, f"+arrivals={arrivals}", f"+count={len(stream)}"),
                 f"+warm_up={self._before}",
+                f"+reset_cycles={reset_cycles}",
                 f"+patience={min(patience, 10**9)}",
                 f"+input_stalls={round(100 * stalls_in.probability)}",
                 f"+output_stalls={round(100 * stalls_out.probability)}",
@@ -187,7 +188,7 @@ module bench;
 
   reg [{widest + 7}:0] arrivals [0:{MOST - 1}];
   reg [8191:0] file;
-  integer count, warm_up, patience, input_stalls, output_stalls, seed;
+  integer count, reset_cycles, warm_up, patience, input_stalls, output_stalls, seed;
   integer presented, accepted, cycle, idle, k;
   reg [{len(inputs) - 1}:0] stalled, ready, taken;
   reg going, moved, unknown;
@@ -209,7 +210,7 @@ module bench;
       {{drain, o_result__ready}} = 0;
       {{presented, accepted, cycle, idle}} = 0;
       rst = 1;
-      repeat (4) tick;
+      repeat (reset_cycles) tick;
       rst = 0;
     end
   endtask
@@ -224,6 +225,7 @@ module bench;
   initial begin
     k = $value$plusargs("arrivals=%s", file);
     k = $value$plusargs("count=%d", count);
+    k = $value$plusargs("reset_cycles=%d", reset_cycles);
     k = $value$plusargs("warm_up=%d", warm_up);
     k = $value$plusargs("patience=%d", patience);
     k = $value$plusargs("input_stalls=%d", input_stalls);
