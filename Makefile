@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench bench-spark soak sweep reproduce clean
+.PHONY: setup demo test lint bench bench-spark simulators soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -49,6 +49,10 @@ sweep: setup
 # The papers' figures and tables beside ours, under docs/results/papers.
 reproduce: setup
 	$(BIN)/streamjoin reproduce -o docs/results/papers $(ARGS)
+
+# Every preset at full size in Icarus Verilog, as Verilog and as SystemVerilog; ARGS=--record keeps it.
+simulators: setup
+	$(BIN)/python -m tests.simulators $(ARGS)
 
 soak: setup
 	$(BIN)/python -m tests.soak $(ARGS)
