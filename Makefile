@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench bench-spark simulators soak sweep reproduce clean
+.PHONY: setup demo test lint bench bench-spark simulators random-lint soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -53,6 +53,10 @@ reproduce: setup
 # Every preset at full size in Icarus Verilog, as Verilog and as SystemVerilog; ARGS=--record keeps it.
 simulators: setup
 	$(BIN)/python -m tests.simulators $(ARGS)
+
+# What linters say of 210 parameter sets drawn at random; ARGS=--record keeps it.
+random-lint: setup
+	$(BIN)/python -m tests.random_lint $(ARGS)
 
 soak: setup
 	$(BIN)/python -m tests.soak $(ARGS)
