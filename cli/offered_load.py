@@ -7,6 +7,7 @@ from math import isfinite
 
 from streamjoin.hdl.parameters import CommonParameters
 from streamjoin.reference.arrivals import Arrivals
+from streamjoin.reference.wording import shown
 from streamjoin.sim import offers
 from streamjoin.sim.files import InputError
 from streamjoin.sim.offers import Offers
@@ -114,7 +115,7 @@ def _in_seconds(summary: dict) -> list[str]:
 def _rate(text: str) -> Fraction:
     rate = Fraction(text) if _RATE.fullmatch(text) else 0
     if rate == 0:
-        raise argparse.ArgumentTypeError(f"must be a number of tuples a cycle above 0, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of tuples a cycle above 0, not {shown(text)}")
     return rate
 
 
@@ -124,5 +125,5 @@ def _clock(text: str) -> float:
     except ValueError:
         clock = 0.0
     if not (isfinite(clock) and clock > 0):
-        raise argparse.ArgumentTypeError(f"must be a number of MHz above 0, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of MHz above 0, not {shown(text)}")
     return clock

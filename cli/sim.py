@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
             check_writable(path)
     summary_option.check(arguments)
     arrivals = _arrivals(arguments, parameters)
-    check_numbering(parameters, len(arrivals))
     offers = offered_load.offers_of(arguments, arrivals)
     with note(f"building {design.name}"):
         simulator = Simulator.build(design, parameters, waves=arguments.waves)
@@ -74,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
     if arguments.input:
-        return tuples.read_file(arguments, parameters, timed=arguments.pace == "time")
+        arrivals = tuples.read_file(arguments, parameters, timed=arguments.pace == "time")
+        check_numbering(parameters, len(arrivals))
+        return arrivals
+    check_numbering(parameters, arguments.tuples)  # before they are made, lest they fill the memory
     arrivals = tuples.workload(arguments, parameters).slice(0, arguments.tuples)
     if parameters.spans is not None and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
         raise ParameterError(

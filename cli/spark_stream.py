@@ -12,6 +12,7 @@ from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, read_design, whole
 from streamjoin.cli.progress import note
+from streamjoin.reference.wording import shown
 from streamjoin.sim.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.simulate import Simulator, check_widths, design_verilog
 from streamjoin.sim.verilate import build_library
@@ -111,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _folder(text: str) -> Path:
     """A type for folders that are used here and by all workers."""
     if "://" in text:
-        raise argparse.ArgumentTypeError(f"must be a folder on a file system that all workers share, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a folder on a file system that all workers share, not {shown(text)}")
     return Path(text)
 
 

@@ -73,7 +73,8 @@ def nothing_matched(arguments: argparse.Namespace, summary: dict) -> list[str]:
     if getattr(arguments, "input", None):
         advice = "check the keys of both streams, the predicate and the windows"
     elif arguments.match_rate is None:
-        advice = "--match-rate X makes tuples match with that probability"
+        # Not every predicate has keys that match at a given rate, but few keys help all of them.
+        advice = "--match-rate X makes tuples match with that probability, a smaller key_width more often"
     elif arguments.match_rate == 0:
         advice = "as --match-rate 0 asks for"
     else:

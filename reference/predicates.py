@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ import numpy as np
 from .expressions import Expression, on_arrays
 from .key_ranges import KeyRanges, Ranges, key_ranges, merged
 from .symbols import ExpressionError, take_down
+from .wording import one_sentence, shown
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Predicate:
     @cached_property
     def expression(self) -> Expression:
         """What it says; as text, the same for all functions that say the same in the same way."""
-        with users_code(f"predicate {self.spec!r} fails", "return one condition on r.key and s.key"):
+        with users_code(f"predicate {shown(self.spec)} fails", "return one condition on r.key and s.key"):
             try:
                 return take_down(self.holds, self.fields)
             except ExpressionError as error:
                 reason = str(error)
-        raise ValueError(f"predicate {self.spec!r} {reason}")
+        raise ValueError(f"predicate {shown(self.spec)} {reason}")
 
     def holds_for(self, r, s) -> np.ndarray:
         """Where it holds between tuples whose fields are int64 arrays, of the shape that both make together."""
@@ -102,14 +102,14 @@ def parse_predicate(spec: str) -> Predicate:
     name, colon, argument = spec.partition(":")
     if name in _COMPARISONS:
         if colon:
-            raise ValueError(f"predicate {spec!r} takes no argument: write {name!r}")
+            raise ValueError(f"predicate {shown(spec)} takes no argument: write {name!r}")
         return Predicate(name, _COMPARISONS[name])
     if name in _BANDS:
         return _BANDS[name](argument)
     if colon:
         return _own(name, argument)
     known = ", ".join([*_COMPARISONS, "band:EPS", "bands:LO..HI,LO..HI", "band2:EPS1,EPS2"])
-    raise ValueError(f"no predicate is called {spec!r}: write one of {known}, or module:function for your own")
+    raise ValueError(f"no predicate is called {shown(spec)}: write one of {known}, or module:function for your own")
 
 
 _COMPARISONS: dict[str, Callable] = {
@@ -163,14 +163,14 @@ _BANDS = {"band": _band, "bands": _bands, "band2": _band2}
 def _own(module: str, function: str) -> Predicate:
     """A user's function; its attribute ``fields`` says which fields it reads, by default the key alone."""
     spec = f"{module}:{function}"
-    with users_code(f"predicate {spec!r} cannot be imported", "check the names of both"):
+    with users_code(f"predicate {shown(spec)} cannot be imported", "check the names of both"):
         with _current_directory_importable():
             holds = getattr(importlib.import_module(module), function)
     if not callable(holds):
-        raise ValueError(f"predicate {spec!r} is not a function: name one that takes r and s")
+        raise ValueError(f"predicate {shown(spec)} is not a function: name one that takes r and s")
     fields = getattr(holds, "fields", ("key",))
     if fields not in (("key",), ("key", "key2"), ["key"], ["key", "key2"]):
-        raise ValueError(f"predicate {spec!r} has fields {fields}: use ('key',) or ('key', 'key2')")
+        raise ValueError(f"predicate {shown(spec)} has fields {shown(fields)}: use ('key',) or ('key', 'key2')")
     return Predicate(spec, holds, tuple(fields))
 
 
@@ -182,8 +182,7 @@ def users_code(failure: str, advice: str):
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        said = shorten(f"{type(error).__name__}: {error}".rstrip(": "), 120, placeholder=" …")
-        said = "".join(sign if sign.isprintable() else "?" for sign in said)
+        said = one_sentence(f"{type(error).__name__}: {error}".rstrip(": "), 120)
         raise ValueError(f"{failure} ({said}): {advice}") from error
 
 

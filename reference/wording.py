@@ -38,9 +38,9 @@ def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
     return ", ".join(kept) + (f" and {len(names) - len(kept)} more" if len(kept) < len(names) else "")
 
 
-def one_sentence(text: str) -> str:
+def one_sentence(text: str, longest: int = LONGEST) -> str:
     """What others had to say, as one line that keeps to the limit."""
-    return printable(" ".join(text.split()))
+    return printable(" ".join(text.split()), longest)
 
 
 def _cut(text: str, longest: int) -> str:

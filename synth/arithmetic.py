@@ -3,8 +3,11 @@
 import ast
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 
 from streamjoin.hdl.parameters import ParameterError
+from streamjoin.reference.wording import shown
+from streamjoin.reference.written_numbers import whole_number
 
 _BINARY = {
     ast.Add: operator.add,
@@ -44,9 +47,12 @@ def evaluate(text: str, value_of: Callable[[str], int]) -> int:
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in _FUNCTIONS:
                 return _FUNCTIONS[name]([value(argument) for argument in arguments])
         raise ParameterError(
-            f"{text!r} is no whole number: write one, or an expression with names, + - * // % min max and parentheses"
+            f"{shown(text)} is no whole number: write one, or an expression with names, + - * // % min max and "
+            "parentheses"
         )
 
+    with suppress(ValueError):
+        return whole_number(text)  # zeros may lead, which no expression allows
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError):
@@ -54,4 +60,4 @@ def evaluate(text: str, value_of: Callable[[str], int]) -> int:
     try:
         return value(tree)
     except ZeroDivisionError:
-        raise ParameterError(f"{text!r} divides by 0: write another divisor") from None
+        raise ParameterError(f"{shown(text)} divides by 0: write another divisor") from None

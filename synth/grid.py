@@ -13,7 +13,7 @@ from itertools import product
 
 from streamjoin.hdl.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design
-from streamjoin.reference.wording import listed, printable
+from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.synth.arithmetic import evaluate, names_in
 
 
@@ -58,7 +58,7 @@ def read_axis(text: str) -> Axis:
     design, _, name = name.strip().rpartition(".")
     parts = tuple(part.strip() for part in _at_commas(values))
     if not equals or not name or not all(parts):
-        raise ParameterError(f"-p takes NAME=VALUE,VALUE,…, not {text!r}")
+        raise ParameterError(f"-p takes NAME=VALUE,VALUE,…, not {shown(text)}")
     if name == "predicate":
         raise ParameterError("predicates have commas of their own: give each with --predicate")
     if len(set(parts)) < len(parts):
@@ -108,7 +108,7 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
             known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters.names())])
             raise ParameterError(
-                f"there is no parameter {printable(axis.name, 30)}; there are {listed(list(known), axis.name)}"
+                f"there is no parameter {printable(axis.name, 30)}; there are {listed(known, axis.name)}"
             )
 
 

@@ -189,7 +189,7 @@ def begin(tmp_path, monkeypatch, capsys):
         told = capsys.readouterr()
         assert (status, told.out) == (2, "")
         assert told.err.startswith("streamjoin: ")
-        assert len(told.err.strip()) <= 300 + len("streamjoin: ")
+        assert len(told.err.strip()) <= 300
         return told.err.removeprefix("streamjoin: ").strip()
 
     return begin

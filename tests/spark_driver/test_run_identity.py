@@ -73,7 +73,7 @@ def test_a_function_that_has_changed(tmp_path, monkeypatch):
     before = changed("r.key <= s.key + 8")
     now = changed("r.key <= s.key + 9")
     assert re.fullmatch(r"predicate was .*r\.key.*\b8\b.*, not .*r\.key.*\b9\b.*", first_difference(before, now))
-    # Where symbols cannot follow a function, its gates still tell.
+    # Gates would tell by themselves, too.
     assert first_difference({**before, "predicate": None}, {**now, "predicate": None}).startswith("Verilog was ")
     assert first_difference(before, changed("r.key <= s.key + 8  # the same")) is None
     del sys.modules["changing"]

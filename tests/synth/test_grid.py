@@ -100,6 +100,7 @@ def test_arithmetic():
     values = {"cores": 4, "segment": 8}
     assert evaluate("cores*segment - (3 + 1)//2 % 5", values.get) == 30
     assert evaluate("-min(cores, segment) + max(1, 2, 3)", values.get) == -1
+    assert [evaluate(text, values.get) for text in ("010", "0x10", "-7")] == [10, 16, -7]
     for text in ("1.5", "'a'", "cores.real", "[1][0]", "True", "", "lambda: 1", "max()"):
         with pytest.raises(ParameterError, match="is no whole number"):
             evaluate(text, values.get)
