@@ -13,8 +13,7 @@ from streamjoin.hdl.service import service, tagged
 #: Cycles: one for the bus, one for the memory.
 LEAST_LATENCY = 2
 
-#: What stands for the memory itself: a module that is none of ours on a board, and this in simulations. It is written
-#: in Verilog because it is too large to be written down word by word, as Amaranth would, for its start values.
+#: What stands for the memory itself: a module that is none of ours on a board, and this in simulations.
 MODELS = {
     "external_lines": """
 // A memory outside the chip, for simulations: on a board, a controller with these ports takes its place.

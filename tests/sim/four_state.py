@@ -267,6 +267,10 @@ module bench;
         accepted = accepted + 1;
         moved = 1;
       end
+      if (o_result__valid && (^o_result__payload) === unknown) begin
+        $display("unknown o_result__payload=%b %0d", o_result__payload, cycle);
+        $finish;
+      end
       if (o_result__valid && o_result__ready) begin
         $display("result %0d %b", cycle, o_result__payload);
         moved = 1;

@@ -41,11 +41,14 @@ def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
     assert len(simulation.numbers) or simulation.run.discarded.any()
 
 
-@pytest.mark.parametrize("design", ["llhj", "circular"])
-def test_the_untouched_file_in_the_stock_runner_of_cocotb(design, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("design", "further"),
+    [("llhj", {"punctuation": 3, "cores": 1}), ("circular", {"streams": 3}), ("bisort", {"collect": 30})],
+)
+def test_the_untouched_file_in_the_stock_runner_of_cocotb(design, further, tmp_path, monkeypatch):
     """Which reads it as SystemVerilog. The bench is ours; file and flags are as a user would have them."""
     monkeypatch.chdir(tmp_path)
-    given = SMALL | {"window": 2, **({"punctuation": 3, "cores": 1} if design == "llhj" else {"streams": 3})}
+    given = SMALL | {"window": 2} | further
     parameters = [word for name, value in given.items() for word in ("-p", f"{name}={value}")]
     assert main(["verilog", design, *parameters, "--name", "joined", "-o", "joined.v"]) == 0
     manifest = json.loads((tmp_path / "joined.json").read_text())
