@@ -1,7 +1,7 @@
 """Results in the order of their later tuple, by the punctuations between them."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import memory
+from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
@@ -50,8 +50,9 @@ class Reorder(Part):
     def elaborate(self, platform):
         m = Module()
         width = ceil_log2(self._arrivals)
+        # As plain bits: to Amaranth a memory is as many numbers as it has words, one of structures twice as many.
         m.submodules.places = places = memory.Memory(
-            shape=self._kept, depth=self._arrivals * self._most, init=[], attrs=NEVER_COLLIDES
+            shape=self._kept.size, depth=self._arrivals * self._most, init=[], attrs=NEVER_COLLIDES
         )
         m.submodules.counts = counts = memory.Memory(shape=range(self._most + 1), depth=self._arrivals, init=[])
         write, read = places.write_port(), places.read_port()
@@ -80,7 +81,7 @@ class Reorder(Part):
             comes.eq(self.i.valid & self.i.ready),
             so_far.addr.eq(self.i.p.order[:width]),
             write.addr.eq(Cat(self.i.p.order[:width], so_far.data)),
-            *(write.data[field].eq(self.i.p[field]) for field in self._kept.members),
+            write.data.eq(Cat(self.i.p[field] for field in self._kept.members)),
             write.en.eq(comes & ~self.i.p.mark),
             count.addr.eq(Mux(clearing, to_clear, Mux(passes_on, at[:width], self.i.p.order[:width]))),
             count.data.eq(Mux(clearing | passes_on, 0, so_far.data + 1)),
@@ -97,6 +98,7 @@ class Reorder(Part):
         with m.Elif(gives):
             m.d.sync += index.eq(index + 1)
 
+        stored = data.View(self._kept, read.data)
         given = Signal()
         given_order = Signal(ORDER_WIDTH, reset_less=True)
         m.d.sync += [given.eq(gives), given_order.eq(at)]
@@ -104,7 +106,7 @@ class Reorder(Part):
             read.addr.eq(Cat(at[:width], index)),
             # Behind the last result of an arrival there may be no place.
             read.en.eq(~passes_on),
-            *(out.i.p[field].eq(Mux(given, read.data[field], 0)) for field in self._kept.members),
+            *(out.i.p[field].eq(Mux(given, stored[field], 0)) for field in self._kept.members),
             out.i.p.order.eq(Mux(given, given_order, target)),
             out.i.p.mark.eq(~given),
             out.i.valid.eq(given | finishes),

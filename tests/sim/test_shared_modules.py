@@ -103,11 +103,11 @@ def test_a_million_words_in_a_gigabyte():
     # Not by getrusage, which would count the process that it was forked from.
     main = "from pathlib import Path; from streamjoin.cli.main import main; import sys; status = main(sys.argv[1:])"
     tell = "print(status, Path('/proc/self/status').read_text().partition('VmHWM:')[2].split()[0], file=sys.stderr)"
-    command = ["verilog", "bisort", "-p", "window=1000000", "-o", "-"]
+    command = ["verilog", "llhj", "-p", "ordered=true", "-p", "window=1000000", "-o", "-"]
     done = subprocess.run(
         [sys.executable, "-c", f"{main}; {tell}", *command], capture_output=True, text=True, check=True
     )
     status, kilobytes = done.stderr.split()
     assert status == "0"
     assert int(kilobytes) < 1e6
-    assert done.stdout.startswith("// bisort\n")
+    assert done.stdout.startswith("// llhj\n")
