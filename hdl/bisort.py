@@ -20,6 +20,7 @@ from streamjoin.hdl.probing_engine import ProbingEngine
 from streamjoin.hdl.record_output import record_result
 from streamjoin.hdl.sorted_arrays import SortedArrays
 from streamjoin.hdl.subwindow_chain import SubwindowChain
+from streamjoin.reference.wording import shown
 
 #: Where nobody says otherwise: tuples in a partition, and at most PanJoin's partitions and batches.
 LEAST_PARTITION, MOST_PARTITIONS, LARGEST_BATCH = 4, 1 << 16, 1 << 15
@@ -58,8 +59,8 @@ class BisortParameters(JoinParameters):
                 raise ParameterError(f"{name} must be a power of two, not {value}")
         if self.predicate.key_ranges is None:
             raise ParameterError(
-                f"bisort looks for ranges of keys, and {self.predicate.spec!r} does not tell which: compare r.key - "
-                "s.key with numbers, or use another design"
+                f"bisort looks for ranges of keys, and {shown(self.predicate.spec)} does not tell which: compare "
+                "r.key - s.key with numbers, or use another design"
             )
         arrays = self.arrays
         if arrays.partitions * arrays.lanes > arrays.subwindow:
@@ -72,8 +73,8 @@ class BisortParameters(JoinParameters):
             raise ParameterError("output=records cannot look at time or a second key: take output=pairs")
         if self.gives_records and not self.predicate.ranges_decide:
             raise ParameterError(
-                f"output=records cannot look at more than the difference of keys, as {self.predicate.spec!r} does: "
-                "take output=pairs"
+                f"output=records cannot look at more than the difference of keys, as {shown(self.predicate.spec)} "
+                "does: take output=pairs"
             )
         if self.bandwidth is not None and self.bandwidth < 1:
             raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")

@@ -59,7 +59,9 @@ class CommonParameters(abc.ABC):
         """A user's own function may go by what it is given: see that it becomes gates before anything is built."""
         pairing = Pairing(self.predicate)
         try:
-            with users_code(f"predicate {self.predicate.spec!r} cannot become gates", "return the same whatever r is"):
+            with users_code(
+                f"predicate {shown(self.predicate.spec)} cannot become gates", "return the same whatever r is"
+            ):
                 pairing.matches(Signal(pairing.tuple), Signal(pairing.tuple))
         except ValueError as error:
             raise ParameterError(str(error)) from error

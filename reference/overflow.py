@@ -1,6 +1,6 @@
 """What overflows cost: a window without room for its span loses results that the spans ask for."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,11 @@ def needed_rooms(arrivals: Arrivals, windows: Windows) -> tuple[int, ...]:
         oldest = np.searchsorted(time, time - min(span, LAST), side="right")
         needed.append(int((np.arange(1, len(time) + 1) - oldest).max(initial=1)))
     return tuple(needed)
+
+
+def most_rooms(needed: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """For each stream the most that any of several parts needs; none if nothing is needed."""
+    return tuple(map(max, zip(*filter(None, needed), strict=True)))
 
 
 def lost_results(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> Iterator[np.ndarray]:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 
 from pyspark.sql import SparkSession
 
+from streamjoin.reference.overflow import most_rooms
+
 
 @dataclass(frozen=True)
 class Losses:
@@ -27,9 +29,8 @@ class Losses:
     rooms: tuple[int, ...] = ()
 
     def __add__(self, other: "Losses") -> "Losses":
-        rooms = [each for each in (self.rooms, other.rooms) if each]
-        most = tuple(map(max, zip(*rooms, strict=True)))
-        return Losses(self.overflows + other.overflows, self.missing + other.missing, most)
+        rooms = most_rooms((self.rooms, other.rooms))
+        return Losses(self.overflows + other.overflows, self.missing + other.missing, rooms)
 
     def to_text(self) -> str:
         """As JSON: Spark's state has no lists."""

@@ -4,6 +4,7 @@ from statistics import median
 
 import numpy as np
 
+from streamjoin.reference.overflow import most_rooms
 from streamjoin.sim.latency import latency_statistics
 
 
@@ -43,8 +44,7 @@ def figures(reports: list[dict]) -> dict:
 
 def needed_rooms(reports: list[dict]) -> tuple[int, ...] | None:
     """The room that all segments together need, where windows are time-based."""
-    needed = [report["needed"] for report in reports if "needed" in report]
-    return tuple(map(max, zip(*needed, strict=True))) if needed else None
+    return most_rooms(report.get("needed", ()) for report in reports) or None
 
 
 def _latency(reports: list[dict]) -> dict:

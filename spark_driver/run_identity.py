@@ -37,7 +37,7 @@ def identity(verilog: Verilog, lanes: Lanes) -> dict:
 def first_difference(before: dict, now: dict) -> str | None:
     """In what a run differs from one before, in words: ``seed was 1, not 2``; None if in nothing."""
     for name in (*now, *sorted(before.keys() - now.keys())):
-        old, new = (values.get(name, "not on record") for values in (before, now))
+        old, new = (values.get(name, "absent") for values in (before, now))
         if isinstance(old, dict) and isinstance(new, dict):
             if found := first_difference(old, new):
                 return found

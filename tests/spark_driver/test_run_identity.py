@@ -80,5 +80,5 @@ def test_a_function_that_has_changed(tmp_path, monkeypatch):
 
 
 def test_what_is_on_one_side_only():
-    assert first_difference({"a": 1}, {"a": 1, "b": None}) == "b was not on record, not null"
-    assert first_difference({"a": {"x": 1}, "b": 1}, {"a": {"x": 1}}) == "b was 1, not not on record"
+    assert first_difference({"a": 1}, {"a": 1, "b": None}) == "b was absent, not null"
+    assert first_difference({"a": {"x": 1}, "b": 1}, {"a": {"x": 1}}) == "b was 1, not absent"
