@@ -45,6 +45,12 @@ def test_all_names_begin_with_that_of_the_top(name, given, axi):
     names = re.findall(r"^module (\w+)", text, re.MULTILINE)
     assert "mine" in names
     assert all(name == "mine" or name.startswith("mine_") for name in names)
+    used = set(
+        re.findall(
+            r"^  (?!module|input|output|wire|reg|assign|always|initial)(\w+) (?:#\(|\S+ +\()", text, re.MULTILINE
+        )
+    )
+    assert used == set(names) - {"mine"}, "each module is there, and used"
     assert len(names) == len(set(names)) == text.count("endmodule")
 
 
