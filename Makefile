@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "streamjoin needs Python 3.11 or newer: set PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
@@ -26,11 +26,11 @@ lint: setup
 
 # ARGS="--suite low-latency", bisort or bisort-large: what these are held to; --record keeps it under docs/results.
 bench: setup
-	$(BIN)/python -m streamjoin.report.benchmark $(ARGS)
+	$(BIN)/python -m streamjoin.report.bench.benchmark $(ARGS)
 
 # The records under docs/results/spark: hours on two cores; ARGS='--only kills' is one of them.
 bench-spark: setup
-	$(BIN)/python -m streamjoin.report.spark_bench $(ARGS)
+	$(BIN)/python -m streamjoin.report.bench.spark_bench $(ARGS)
 
 # The records under docs/results: the clock must not fall as cores are added. Hours, unless they are in the cache.
 sweep: setup

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import Design, find
 from streamjoin.reference.wording import printable, shown
 from streamjoin.reference.written_numbers import whole_number

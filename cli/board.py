@@ -5,11 +5,11 @@ from pathlib import Path
 
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
-from streamjoin.hdl.parameters import ParameterError
-from streamjoin.hdl.self_test import SelfTest
-from streamjoin.sim.verilog import generate
-from streamjoin.synth.board_project import write_project
-from streamjoin.synth.boards import boards, find_board
+from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.hdl.board.self_test import SelfTest
+from streamjoin.sim.verilog.generate import generate
+from streamjoin.synth.board.boards import boards, find_board
+from streamjoin.synth.board.project import write_project
 
 _MODULE = "streamjoin_self_test"
 

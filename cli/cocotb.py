@@ -5,8 +5,8 @@ import sys
 
 from streamjoin.cli.arguments import add_design, file_of, read_design, whole
 from streamjoin.cli.progress import note
-from streamjoin.sim.bench_suite import run_design_benches
-from streamjoin.sim.cocotb_runner import SIMULATORS
+from streamjoin.sim.run.bench_suite import run_design_benches
+from streamjoin.sim.run.cocotb_runner import SIMULATORS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

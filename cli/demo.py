@@ -8,9 +8,9 @@ from tqdm import tqdm
 from streamjoin.cli.errors import guarded
 from streamjoin.hdl.registry import find
 from streamjoin.report.match_rate import draw_throughput
-from streamjoin.sim.match_rate import measure
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.match_rate import measure
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.tuples.workload import Workload
 
 FOLDER = Path("demo-output")
 CORES, WINDOW = 16, 128

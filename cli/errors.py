@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from streamjoin.hdl.parameters import ParameterError
+from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.wording import one_sentence
-from streamjoin.sim.cache import CacheError
-from streamjoin.sim.files import InputError
-from streamjoin.sim.model import DesignError
-from streamjoin.sim.toolchain import ToolError
+from streamjoin.sim.run.model import DesignError
 from streamjoin.spark_driver.errors import SparkError
-from streamjoin.synth.errors import SynthError
+from streamjoin.support.cache import CacheError
+from streamjoin.support.files import InputError
+from streamjoin.support.toolchain import ToolError
+from streamjoin.synth.flow.errors import SynthError
 
 
 class _Terminated(KeyboardInterrupt):

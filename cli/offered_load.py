@@ -5,12 +5,12 @@ import re
 from fractions import Fraction
 from math import isfinite
 
-from streamjoin.hdl.parameters import CommonParameters
+from streamjoin.hdl.base.parameters import CommonParameters
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.wording import shown
-from streamjoin.sim import offers
-from streamjoin.sim.files import InputError
-from streamjoin.sim.offers import Offers
+from streamjoin.sim.tuples import offers
+from streamjoin.sim.tuples.offers import Offers
+from streamjoin.support.files import InputError
 
 PACES = ("even", "poisson", "bursty", "time")
 _RATE = re.compile(

@@ -9,8 +9,8 @@ from tqdm import tqdm
 
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import on_record, whole
-from streamjoin.sim.toolchain import ToolError
-from streamjoin.synth.errors import SynthError
+from streamjoin.support.toolchain import ToolError
+from streamjoin.synth.flow.errors import SynthError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # The plots' library takes longer to load than all else: no other command should wait for it.
-    from streamjoin.report.reproduce.entry import Settings
-    from streamjoin.report.reproduce.record import INDEX, make, prepare, write_index
-    from streamjoin.report.reproduce.registry import choose
+    from streamjoin.report.reproduce.framework.entry import Settings
+    from streamjoin.report.reproduce.framework.record import INDEX, make, prepare, write_index
+    from streamjoin.report.reproduce.framework.registry import choose
 
     entries = choose(arguments.figures)
     if arguments.list:

@@ -9,12 +9,12 @@ from streamjoin.cli import offered_load, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_design, share
 from streamjoin.cli.progress import note
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.files import InputError, check_writable
-from streamjoin.sim.model import Stalls
-from streamjoin.sim.simulate import Simulation, Simulator, check_numbering, check_widths
-from streamjoin.sim.tables import write_results
+from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.run.simulate import Simulation, Simulator, check_numbering, check_widths
+from streamjoin.sim.tuples.tables import write_results
+from streamjoin.support.files import InputError, check_writable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

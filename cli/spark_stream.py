@@ -13,9 +13,9 @@ from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, read_design, whole
 from streamjoin.cli.progress import note
 from streamjoin.reference.wording import shown
-from streamjoin.sim.rooms import needed_windows, overflow_sentence
-from streamjoin.sim.simulate import Simulator, check_widths, design_verilog
-from streamjoin.sim.verilate import build_library
+from streamjoin.sim.run.rooms import needed_windows, overflow_sentence
+from streamjoin.sim.run.simulate import Simulator, check_widths, design_verilog
+from streamjoin.sim.run.verilate import build_library
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,8 +13,8 @@ from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_design, whole
 from streamjoin.cli.offered_load import AT_FULL_LOAD, in_words
 from streamjoin.cli.progress import note
-from streamjoin.sim.files import check_writable
-from streamjoin.sim.simulate import Simulator, check_widths
+from streamjoin.sim.run.simulate import Simulator, check_widths
+from streamjoin.support.files import check_writable
 
 _SHOWN = 3
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from streamjoin.sim.files import check_writable, whole_file
+from streamjoin.support.files import check_writable, whole_file
 
 _SCREEN = "-"
 

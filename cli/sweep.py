@@ -10,8 +10,8 @@ from tqdm import tqdm
 from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
-from streamjoin.synth.grid import Axis, expand, read_axis
-from streamjoin.synth.sweep import DEFAULT_RATES, OVERFLOW, Settings, Sweep
+from streamjoin.synth.sweep.grid import Axis, expand, read_axis
+from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Settings, Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

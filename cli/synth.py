@@ -7,11 +7,11 @@ from tqdm import tqdm
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
-from streamjoin.sim.files import InputError
-from streamjoin.synth.cost import Cost, measure, stages
-from streamjoin.synth.parts import Kind, kinds
-from streamjoin.synth.targets import ESTIMATE, TARGETS, Target, find
-from streamjoin.synth.tools import versions
+from streamjoin.support.files import InputError
+from streamjoin.synth.flow.cost import Cost, measure, stages
+from streamjoin.synth.flow.parts import Kind, kinds
+from streamjoin.synth.flow.targets import ESTIMATE, TARGETS, Target, find
+from streamjoin.synth.flow.tools import versions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 
 from streamjoin.cli.arguments import share, whole
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.files import InputError
-from streamjoin.sim.tables import read_arrivals
-from streamjoin.sim.workload import ARRIVALS, KEYS, Workload
+from streamjoin.sim.tuples.tables import read_arrivals
+from streamjoin.sim.tuples.workload import ARRIVALS, KEYS, Workload
+from streamjoin.support.files import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from streamjoin.cli.arguments import add_design, file_of, read_design
 from streamjoin.cli.progress import note
-from streamjoin.hdl.parameters import ParameterError
-from streamjoin.sim.lint import lint
-from streamjoin.sim.simulate import design_verilog
-from streamjoin.sim.verilog import check_name
+from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.sim.run.simulate import design_verilog
+from streamjoin.sim.verilog.generate import check_name
+from streamjoin.sim.verilog.lint import lint
 
 _SCREEN = Path("-")
 

@@ -4,14 +4,14 @@ import dataclasses
 
 from amaranth.lib import wiring
 
-from streamjoin.hdl.bisort import BisortJoin, BisortParameters
-from streamjoin.hdl.circular import CircularJoin, CircularParameters
-from streamjoin.hdl.handshake import HandshakeJoin, HandshakeParameters
-from streamjoin.hdl.handshake_async import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
-from streamjoin.hdl.llhj import LowLatencyJoin, LowLatencyParameters
-from streamjoin.hdl.nested_loop import NestedLoopJoin, NestedLoopParameters
-from streamjoin.hdl.parameters import CommonParameters, ParameterError
-from streamjoin.hdl.stashed import StashedJoin, StashedParameters
+from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.bisort.join import BisortJoin, BisortParameters
+from streamjoin.hdl.circular.join import CircularJoin, CircularParameters
+from streamjoin.hdl.handshake.join import HandshakeJoin, HandshakeParameters
+from streamjoin.hdl.handshake_async.join import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
+from streamjoin.hdl.llhj.join import LowLatencyJoin, LowLatencyParameters
+from streamjoin.hdl.nested_loop.join import NestedLoopJoin, NestedLoopParameters
+from streamjoin.hdl.stashed.join import StashedJoin, StashedParameters
 from streamjoin.reference.wording import shown
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from streamjoin.sim.match_rate import Point
+from streamjoin.sim.run.match_rate import Point
 
 _COLOURS = ("#0b6e99", "#d9730d", "#6940a5", "#448361")
 

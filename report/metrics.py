@@ -16,7 +16,7 @@ class Metric:
     name : in CSV and JSON
     label, unit : for people
     better : ``"higher"`` or ``"lower"``
-    of : the figure, from a row as :meth:`streamjoin.synth.sweep.Sweep.rows` gives it; ``None`` if there is none
+    of : the figure, from a row as :meth:`streamjoin.synth.sweep.run.Sweep.rows` gives it; ``None`` if there is none
     by_target : whether only figures on the same device may be compared
     by_clock : whether it rests on the clock, and is an estimate where that is one
     """

@@ -5,7 +5,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from streamjoin.report import style
-from streamjoin.sim.files import whole_file
+from streamjoin.support.files import whole_file
 
 
 def draw_segments(summary: dict, path: Path) -> None:

@@ -20,9 +20,9 @@ from streamjoin.report.plots import (
     throughput_chart,
 )
 from streamjoin.report.run_plots import latency_chart, match_rate_chart
-from streamjoin.sim.files import whole_file
-from streamjoin.synth.sweep import Sweep
-from streamjoin.synth.sweep_jobs import versions
+from streamjoin.support.files import whole_file
+from streamjoin.synth.sweep.jobs import versions
+from streamjoin.synth.sweep.run import Sweep
 
 
 def write_report(sweep: Sweep, *, title: str, command: str) -> dict:

@@ -22,9 +22,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamjoin.reference.wording import printable
-from streamjoin.sim.files import InputError
 from streamjoin.spark_driver.errors import SparkError
 from streamjoin.spark_driver.run_identity import first_difference
+from streamjoin.support.files import InputError
 
 _PATIENCE_SECONDS = 60
 _LONGEST = 75  # characters of a path in a sentence

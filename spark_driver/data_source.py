@@ -25,7 +25,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 
 from streamjoin.reference.predicates import parse_predicate
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.sources import Source, from_text, lane_of, record_batch
 
 NAME = "streamjoin"

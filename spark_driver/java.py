@@ -14,8 +14,8 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from streamjoin.sim import cache
 from streamjoin.spark_driver.errors import SparkError
+from streamjoin.support import cache
 
 _OLDEST = 17
 _MODULE = "--add-modules=jdk.incubator.vector"

@@ -5,7 +5,7 @@ from statistics import median
 import numpy as np
 
 from streamjoin.reference.overflow import most_rooms
-from streamjoin.sim.latency import latency_statistics
+from streamjoin.sim.run.latency import latency_statistics
 
 
 def verdict(reports: list[dict]) -> str | dict[str, int]:

@@ -6,7 +6,7 @@ Names do not tell: whoever goes on with a function that was changed under its na
 import json
 
 from streamjoin.reference.wording import printable
-from streamjoin.sim.verilog import Verilog
+from streamjoin.sim.verilog.generate import Verilog
 from streamjoin.spark_driver.sources import to_text
 from streamjoin.spark_driver.stream import Lanes
 

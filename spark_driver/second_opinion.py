@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 
-from streamjoin.hdl.parameters import JoinParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.reference.arrivals import Windows
 from streamjoin.spark_driver.checksum import Checksum
 from streamjoin.spark_driver.data_source import NAME, TupleSource

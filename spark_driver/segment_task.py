@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from streamjoin.hdl.parameters import ParameterError
+from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.segments import Segment
-from streamjoin.sim.model import DesignError
-from streamjoin.sim.simulate import Simulation, Simulator
-from streamjoin.sim.toolchain import ToolError
+from streamjoin.sim.run.model import DesignError
+from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.spark_driver.checksum import checksum
 from streamjoin.spark_driver.segments import cut_segment, own_results
 from streamjoin.spark_driver.shipping import ShippedModel
 from streamjoin.spark_driver.sources import Source
+from streamjoin.support.toolchain import ToolError
 
 REPORT = "segment bigint, report string"
 

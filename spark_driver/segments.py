@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.segments import Segment, Source, cut
-from streamjoin.sim.simulate import Simulation
+from streamjoin.sim.run.simulate import Simulation
 
 
 class OwnResults(NamedTuple):

@@ -24,10 +24,10 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from streamjoin.sim import cache
 from streamjoin.spark_driver.errors import SparkError
 from streamjoin.spark_driver.executors import expecting_executors
 from streamjoin.spark_driver.java import java_home
+from streamjoin.support import cache
 
 _LOOPBACK = "127.0.0.1"
 _PATIENCE_SECONDS = 5

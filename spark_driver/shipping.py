@@ -25,11 +25,11 @@ from pyspark.sql import SparkSession
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.predicates import Predicate
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.verilate import Library, build_library
-from streamjoin.sim.verilog import Verilog
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.run.verilate import Library, build_library
+from streamjoin.sim.verilog.generate import Verilog
 
-_PACKAGES = ("reference", "hdl", "sim", "spark_driver")
+_ROOMS = ("", "/reference", "/hdl", "/sim", "/spark_driver", "/support")
 _SHIPPED_SUFFIXES = (".py", ".cpp")
 
 
@@ -66,7 +66,7 @@ def machine() -> str:
 
 def ship_package(spark: SparkSession, folder: Path, predicate: Predicate) -> None:
     """Send this package, and the module of a predicate of the user's own."""
-    archive = _archive(folder, {f"streamjoin/{package}": files(f"streamjoin.{package}") for package in _PACKAGES})
+    archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
     name, colon, _ = predicate.spec.partition(":")
     if colon and name in sys.modules:
@@ -117,7 +117,7 @@ def _is_sound(path: Path, digest: str) -> bool:
 
 def _archive(folder: Path, packages: Mapping[str, Traversable]) -> Path:
     """An archive of packages, each under its path, named after its content: Spark takes no other file of a name."""
-    modules = {"streamjoin/__init__.py": b""} if any(path.startswith("streamjoin/") for path in packages) else {}
+    modules: dict[str, bytes] = {}
     for path, package in packages.items():
         modules |= _modules(package, path)
     content = io.BytesIO()

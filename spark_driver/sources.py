@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.predicates import parse_predicate
-from streamjoin.sim.tables import open_parquet, write_parquet
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.tuples.tables import open_parquet, write_parquet
+from streamjoin.sim.tuples.workload import Workload
 
 _GROUP_ROWS = 1 << 17
 _LANE_STEP = 0xD1342543DE82EF95  # odd, so that no two lanes have the same seed, and far from what people type

@@ -18,10 +18,10 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streamjoin.hdl.parameters import JoinParameters
-from streamjoin.sim.model import DesignError
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.workload import Workload
+from streamjoin.hdl.base.parameters import JoinParameters
+from streamjoin.sim.run.model import DesignError
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.data_source import NAME, TupleSource
 from streamjoin.spark_driver.lane_task import STATE, LaneTask, WrongResultError
 from streamjoin.spark_driver.shipping import ship_model, ship_package

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from streamjoin.hdl.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.rooms import needed_windows, overflow_sentence
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.rooms import needed_windows, overflow_sentence
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.errors import SparkError
 from streamjoin.spark_driver.progress import watched
 from streamjoin.spark_driver.run_figures import figures, needed_rooms, verdict

@@ -9,11 +9,11 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from streamjoin.hdl.parameters import JoinParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.benches import spread
-from streamjoin.sim.model import Contents, Stalls
-from streamjoin.sim.simulate import Simulation, Simulator
+from streamjoin.sim.run.model import Contents, Stalls
+from streamjoin.sim.run.simulate import Simulation, Simulator
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

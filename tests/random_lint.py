@@ -11,8 +11,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from streamjoin.hdl.registry import DESIGNS
-from streamjoin.sim.lint import lint
-from streamjoin.sim.simulate import design_verilog
+from streamjoin.sim.run.simulate import design_verilog
+from streamjoin.sim.verilog.lint import lint
 from tests.soak import draw_parameters
 
 RECORD = Path("docs/results/lint.md")

@@ -18,9 +18,9 @@ from tqdm import tqdm
 
 from streamjoin.hdl.registry import DESIGNS, Design
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.model import Stalls
-from streamjoin.sim.simulate import Simulator, design_verilog
-from streamjoin.sim.toolchain import demand, run_tool
+from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.run.simulate import Simulator, design_verilog
+from streamjoin.support.toolchain import demand, run_tool
 from tests.sim import four_state
 
 RULES = {"2005": "Verilog-2005", "2012": "SystemVerilog-2012"}

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tqdm import tqdm
 
 from streamjoin.hdl.registry import DESIGNS, find
-from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.run.simulate import Simulator
 from tests.cases import Case, cases, load
 from tests.strategies import SPECS, SPECS2
 

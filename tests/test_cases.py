@@ -8,10 +8,10 @@ import pytest
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.vectorised import window_join_array
-from streamjoin.sim.model import Stalls
-from streamjoin.sim.numbering import payloads
+from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.tuples.numbering import payloads
 from tests.cases import Case, random_case
-from tests.sim.test_exact import EXAMPLES
+from tests.sim.run.test_exact import EXAMPLES
 
 SETS = [
     ("nested-loop", {"window": 6, "span": 9}),
@@ -36,7 +36,7 @@ def test_every_bit_takes_both_values_and_one_alone_tells_two_keys_apart(design, 
     for number in range(EXAMPLES):
         case = random_case(Random(number), p, 80)
         tuples = case.arrivals
-        columns = {name: getattr(tuples, name) for name in p.pairing.arrival.members if name != "payload"}
+        columns = {name: getattr(tuples, name) for name in p.layout.arrival.members if name != "payload"}
         columns["payload"] = payloads(np.arange(len(tuples)), p.payload_width)
         for name, column in columns.items():
             bits = column.astype(np.uint64)
@@ -45,7 +45,7 @@ def test_every_bit_takes_both_values_and_one_alone_tells_two_keys_apart(design, 
         r, s = (np.unique(tuples.key[tuples.stream == stream]) for stream in (0, 1))
         alone.update(np.unique(r[:, None] ^ s).tolist())
         with_results += len(window_join_array(tuples, p.predicate, Windows(p.windows, p.spans))) > 0
-    for name, width in p.pairing.arrival.members.items():
+    for name, width in p.layout.arrival.members.items():
         moving = ones[name] & zeros[name] & (1 << width) - 1
         assert moving == (1 << width) - 1, f"bits of {name} never move: {(1 << width) - 1 & ~moving:b}"
     assert alone >= {1 << bit for bit in range(p.key_width)}

@@ -13,7 +13,7 @@ from amaranth.lib import wiring
 from streamjoin import hdl
 from streamjoin.cli.main import main
 from streamjoin.hdl.registry import DESIGNS
-from streamjoin.sim.bench_suite import COMPONENT_BENCHES
+from streamjoin.sim.run.bench_suite import COMPONENT_BENCHES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamjoin.hdl.registry import find
-from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.run.simulate import Simulator
 from tests.cases import load
 
 CASES = sorted((Path(__file__).parent / "once_failed").glob("*.json"))

@@ -9,7 +9,7 @@ from streamjoin.sim.benches.pairs import PAYLOADS
 from streamjoin.sim.benches.streams import STALLS, Source
 
 
-class Gate:
+class InputGate:
     """The model, compared with the gate in every cycle; it also plays the cores, which halt and are busy.
 
     Attributes
@@ -117,7 +117,7 @@ async def follows_the_model(top, case, source, halts):
     dut, settings = Dut(top, case), CASES[case]
     await dut.reset()
     sources = [Source(dut, f"i_{side}", _tuples(60), source) for side in "rs"]
-    gate = Gate(dut, halts, **settings)
+    gate = InputGate(dut, halts, **settings)
     await dut.until(lambda: all(source.done for source in sources), within=10_000)
     assert (gate.dropped > 0) == (settings["on_full"] == "drop" and halts != "none")
 
@@ -137,7 +137,7 @@ async def settles_before_it_is_drained(top, case):
     dut, settings = Dut(top, case), CASES[case]
     await dut.reset()
     Source(dut, "i_r", _tuples(3))
-    gate = Gate(dut, "none", **settings)
+    gate = InputGate(dut, "none", **settings)
     gate.busy = False
     await dut.cycles(30)
     dut["drain"] = 1
@@ -153,7 +153,7 @@ async def takes_tuples_again_after_a_reset(top, case, drained):
     dut, settings = Dut(top, case), CASES[case]
     await dut.reset()
     Source(dut, "i_s", _tuples(20))
-    gate = Gate(dut, "random", **settings)
+    gate = InputGate(dut, "random", **settings)
     gate.busy = False
     await dut.cycles(33)
     if drained:
@@ -161,6 +161,6 @@ async def takes_tuples_again_after_a_reset(top, case, drained):
         await dut.until(lambda: gate.drained_at is not None, within=1_000)
     await dut.reset(cycles=1)
     sources = [Source(dut, f"i_{side}", _tuples(20), "random") for side in "rs"]
-    Gate(dut, "random", **settings)
+    InputGate(dut, "random", **settings)
     await dut.until(lambda: all(source.done for source in sources), within=2_000)
     await dut.cycles(10)

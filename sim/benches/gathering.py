@@ -2,7 +2,7 @@
 
 from streamjoin.sim.benches.dut import Dut
 from streamjoin.sim.benches.streams import Sink, Source
-from streamjoin.sim.numbering import numbers, payloads
+from streamjoin.sim.tuples.numbering import numbers, payloads
 
 _ITEM_BITS, _NUMBER_BITS = 16, 12
 

@@ -18,15 +18,15 @@ from streamjoin.sim.benches import spread
 from streamjoin.sim.benches.dut import SETTINGS, Dut
 from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
 from streamjoin.sim.benches.streams import STALLS, Sink
-from streamjoin.sim.numbering import payloads
-from streamjoin.sim.promises import Promises
+from streamjoin.sim.run.punctuation_check import Promises
+from streamjoin.sim.tuples.numbering import payloads
 
 PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
 WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.spans)
 GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.
 LENGTH = 3 * sum(PARAMETERS.windows) + 100
-SIDES = PARAMETERS.pairing.sides
+SIDES = PARAMETERS.layout.sides
 
 
 def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
@@ -146,7 +146,7 @@ def _tuples(arrivals: Arrivals, numbers: Sequence[int]) -> list[Tuple]:
     width = PARAMETERS.payload_width
     rows = zip(arrivals.rows(), payloads(numbers, width).tolist(), strict=True)
     fields = [row._replace(payload=payload)._asdict() for row, payload in rows]
-    return [{name: tuple_[name] for name in PARAMETERS.pairing.arrival.members} for tuple_ in fields]
+    return [{name: tuple_[name] for name in PARAMETERS.layout.arrival.members} for tuple_ in fields]
 
 
 class Run:

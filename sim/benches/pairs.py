@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from streamjoin.sim.benches.dut import Dut
-from streamjoin.sim.numbering import payloads
+from streamjoin.sim.tuples.numbering import payloads
 
 Tuple = dict[str, int]
 

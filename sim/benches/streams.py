@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 
 from streamjoin.sim.benches.dut import Dut
-from streamjoin.sim.numbering import payloads
+from streamjoin.sim.tuples.numbering import payloads
 
 Item = int | dict[str, int]
 

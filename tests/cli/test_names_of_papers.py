@@ -8,10 +8,10 @@ import pytest
 from streamjoin.cli.main import main
 from streamjoin.hdl.registry import DESIGNS
 from streamjoin.reference.bibliography import PAPERS
-from streamjoin.report.benchmark import SUITES
+from streamjoin.report.bench.benchmark import SUITES
 from streamjoin.report.page import render
-from streamjoin.report.reproduce.registry import ENTRIES
-from streamjoin.report.reproduce.throughput import PAPER
+from streamjoin.report.reproduce.framework.registry import ENTRIES
+from streamjoin.report.reproduce.measuring.throughput import PAPER
 from streamjoin.report.sweep_report import draw
 from tests.report.sample import sample
 

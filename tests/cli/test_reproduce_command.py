@@ -6,9 +6,10 @@ import json
 import pytest
 
 from streamjoin.cli.main import main
-from streamjoin.report.reproduce import paper_000_table_1, registry
-from streamjoin.report.reproduce.entry import Settings
-from streamjoin.synth.errors import SynthError
+from streamjoin.report.reproduce.framework import registry
+from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.paper_000 import table_1
+from streamjoin.synth.flow.errors import SynthError
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def small(monkeypatch):
     """Table 1 for a small window, under its own name."""
 
     def measure(settings: Settings) -> dict:
-        return paper_000_table_1.measure(settings, window=12, cores=(1, 3))
+        return table_1.measure(settings, window=12, cores=(1, 3))
 
     _replace(monkeypatch, "000-table-1", measure)
 

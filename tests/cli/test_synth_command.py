@@ -50,7 +50,7 @@ def test_parts_slowest_first(streamjoin):
     status, out, _ = streamjoin("synth", *TINY, "--target", "cycloneiv", "--parts", "--json", "-")
     assert status == 0
     parts = json.loads(out)["parts"]
-    assert {"HandshakeJoin", "ParallelCore", "MergingTree", "Queue"} <= {part["kind"] for part in parts}
+    assert {"HandshakeJoin", "ParallelCore", "MergingTree", "FIFO"} <= {part["kind"] for part in parts}
     assert parts[0]["kind"] == "HandshakeJoin"  # without a clock the largest
     assert sorted(parts, key=lambda part: -part["luts"]) == parts
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from streamjoin.cli.main import main
-from streamjoin.sim.lint import lint
-from streamjoin.sim.verilog import Verilog
+from streamjoin.sim.verilog.generate import Verilog
+from streamjoin.sim.verilog.lint import lint
 
 SMALL = ("handshake", "-p", "cores=2", "-p", "window=4")
 

@@ -7,10 +7,10 @@ import pytest
 from amaranth.hdl import Module
 from amaranth.sim import Simulator
 
-from streamjoin.hdl.hit_picker import HitPicker
-from streamjoin.hdl.lane_bank import LaneBank, Walk
-from streamjoin.hdl.order_control import OrderControl
-from streamjoin.hdl.places import Places
+from streamjoin.hdl.multiway.lane_bank import LaneBank, Walk
+from streamjoin.hdl.multiway.match_arbiter import MatchArbiter
+from streamjoin.hdl.multiway.order_control import OrderControl
+from streamjoin.hdl.multiway.places import Places
 
 SIZES = [Places(1, 1, 1), Places(5, 3, 1), Places(4, 4, 4), Places(7, 2, 3), Places(3, 9, 8), Places(16, 4, 5)]
 
@@ -100,7 +100,7 @@ def test_a_walk_shows_each_tuple_of_a_view_once_and_takes_a_cycle_for_each_row(p
 
 def test_hits_are_picked_one_by_one_and_the_last_says_so():
     places = Places(8, 0, 4)
-    picker = HitPicker(places, 2)
+    picker = MatchArbiter(places, 2)
 
     def told(ctx):
         return tuple(ctx.get(port) for port in (picker.picked, picker.some, picker.last, picker.release))

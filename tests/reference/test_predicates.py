@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamjoin.hdl.pairing import Pairing
+from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.reference.arrivals import Row
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from tests.strategies import KEYS, SPECS, SPECS2, written
@@ -61,7 +61,7 @@ def test_gates_agree_with_integers(spec):
     layout = StructLayout({"key": unsigned(32), "key2": unsigned(32)})
     r, s, o = Signal(layout), Signal(layout), Signal()
     m = Module()
-    m.d.comb += o.eq(Pairing(predicate).matches(r, s))
+    m.d.comb += o.eq(TupleLayout(predicate).matches(r, s))
 
     rng = np.random.default_rng(1)
     tuples = [Row(0, *map(int, keys)) for keys in rng.choice(KEYS, (40, 2))]

@@ -56,7 +56,7 @@ def cost(target, mhz, luts, window, most):
             "nanoseconds": 6.25,
             "levels": 4,
             "routing_share": 0.6,
-            "steps": [{"part": "core0.matches", "kind": "Queue"}, {"part": "", "kind": "HandshakeJoin"}],
+            "steps": [{"part": "core0.matches", "kind": "FIFO"}, {"part": "", "kind": "HandshakeJoin"}],
         },
         "versions": {"yosys": "0.70"},
         "seconds": 1.5,

@@ -2,7 +2,7 @@
 
 from streamjoin.hdl.registry import find
 from streamjoin.report.naming import Naming
-from streamjoin.synth.grid import expand, read_axis
+from streamjoin.synth.sweep.grid import expand, read_axis
 
 
 def rows(designs, *axes):

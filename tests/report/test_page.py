@@ -117,7 +117,7 @@ def test_estimates_are_marked_and_do_not_make_headlines(page):
 
 
 def test_the_longest_path_is_told_in_parts(page):
-    assert "core0.matches (Queue) → HandshakeJoin, 6.2\u00a0ns in 4 levels of logic, 60\u00a0% of it routing" in page
+    assert "core0.matches (FIFO) → HandshakeJoin, 6.2\u00a0ns in 4 levels of logic, 60\u00a0% of it routing" in page
 
 
 def test_titles_are_text(results):

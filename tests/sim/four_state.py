@@ -12,11 +12,11 @@ from unittest import mock
 import numpy as np
 
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim import simulate
-from streamjoin.sim.model import Contents, Run, Stalls, StuckError
-from streamjoin.sim.packing import pack, unpack, words_for
-from streamjoin.sim.simulate import Simulation, Simulator
-from streamjoin.sim.verilog import Verilog
+from streamjoin.sim.run import simulate
+from streamjoin.sim.run.model import Contents, Run, Stalls, StuckError
+from streamjoin.sim.run.packing import pack, unpack, words_for
+from streamjoin.sim.run.simulate import Simulation, Simulator
+from streamjoin.sim.verilog.generate import Verilog
 
 AVAILABLE = shutil.which("iverilog") is not None
 #: Arrivals of a run, at most.
@@ -29,7 +29,7 @@ class UnknownError(AssertionError):
 
 
 class FourStateModel:
-    """Stands for :class:`streamjoin.sim.model.Model` of a design that was compiled by :func:`compile_design`.
+    """Stands for :class:`streamjoin.sim.run.model.Model` of a design that was compiled by :func:`compile_design`.
 
     Whatever ``contents`` says: what memories hold is unknown.
     """

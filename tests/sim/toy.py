@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from streamjoin.hdl.part import Part
+from streamjoin.hdl.base.part import Part
 
 TUPLE = data.StructLayout({"key": 8, "payload": 33})
 RESULT = data.StructLayout({"key": 8, "r": 33, "s": 33})

@@ -3,7 +3,7 @@
 import pytest
 
 from streamjoin.hdl.registry import find
-from streamjoin.sim.simulate import Simulator
+from streamjoin.sim.run.simulate import Simulator
 from streamjoin.spark_driver.data_source import TupleSource
 from streamjoin.spark_driver.session import spark_session
 from tests.quick_spark import QUICK

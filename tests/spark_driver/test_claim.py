@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from streamjoin.sim.files import InputError
 from streamjoin.spark_driver.claim import claimed
 from streamjoin.spark_driver.errors import SparkError
+from streamjoin.support.files import InputError
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@ import pytest
 
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.predicates import parse_predicate
-from streamjoin.sim.workload import ARRIVALS, KEYS, Workload
+from streamjoin.sim.tuples.workload import ARRIVALS, KEYS, Workload
 from streamjoin.spark_driver.data_source import NAME
 from streamjoin.spark_driver.sources import from_text, lane_of, ship_arrivals, to_text
 

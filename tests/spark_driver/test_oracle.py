@@ -7,7 +7,7 @@ from streamjoin.reference.arrivals import Row, Windows
 from streamjoin.reference.join import window_join
 from streamjoin.reference.overflow import lost_results
 from streamjoin.reference.predicates import Predicate, parse_predicate
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver import oracle as module
 from streamjoin.spark_driver.data_source import NAME
 from streamjoin.spark_driver.oracle import Oracle

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from streamjoin.hdl.registry import find
-from streamjoin.sim.simulate import design_verilog
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.simulate import design_verilog
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.run_identity import first_difference, identity
 from streamjoin.spark_driver.stream import Lanes
 
@@ -51,12 +51,12 @@ def test_whatever_decides_is_told_apart(base, lanes, given, sentence):
 
 
 def test_other_gates_under_the_same_name(base, monkeypatch):
-    monkeypatch.setattr("streamjoin.sim.verilog._header", lambda *_: "// another release of a tool\n")
+    monkeypatch.setattr("streamjoin.sim.verilog.generate._header", lambda *_: "// another release of a tool\n")
     assert first_difference(base, of()).startswith("Verilog was ")
 
 
 def test_another_release(base, monkeypatch):
-    monkeypatch.setattr("streamjoin.sim.verilog.version", lambda _: "9.9")
+    monkeypatch.setattr("streamjoin.sim.verilog.generate.version", lambda _: "9.9")
     assert first_difference(base, of()).endswith(", not 9.9")
 
 

@@ -19,10 +19,10 @@ from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.join import count_overflows
 from streamjoin.reference.overflow import lost_results, needed_rooms
 from streamjoin.reference.vectorised import window_join_array
-from streamjoin.sim.model import DesignError
-from streamjoin.sim.rooms import overflow_sentence
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.model import DesignError
+from streamjoin.sim.run.rooms import overflow_sentence
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.lane_task import Held, WrongResultError, advance
 from streamjoin.spark_driver.losses import Losses
 from streamjoin.spark_driver.oracle import Oracle

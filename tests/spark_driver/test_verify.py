@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pyspark import cloudpickle
 
-from streamjoin.hdl.parameters import ParameterError
+from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows, concatenate
 from streamjoin.reference.join import count_overflows
@@ -17,8 +17,8 @@ from streamjoin.reference.overflow import lost_results
 from streamjoin.reference.overflow import needed_rooms as reference_rooms
 from streamjoin.reference.predicates import Predicate
 from streamjoin.reference.vectorised import window_join_array
-from streamjoin.sim.simulate import Simulator
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.simulate import Simulator
+from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver import second_opinion, segment_task, shipping
 from streamjoin.spark_driver import verify as module
 from streamjoin.spark_driver.checksum import checksum

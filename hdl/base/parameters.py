@@ -1,0 +1,221 @@
+"""Parameters of a design: one frozen dataclass that checks itself and can be read from text."""
+
+import abc
+import dataclasses
+import types
+import typing
+
+from amaranth.hdl import Signal
+
+from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.hdl.lib.merger import LEAST_QUEUE
+from streamjoin.hdl.lockstep.admission import ON_FULL
+from streamjoin.reference.predicates import Predicate, parse_predicate, users_code
+from streamjoin.reference.wording import listed, printable, shown
+from streamjoin.reference.written_numbers import whole_number
+
+EQUI = parse_predicate("equi")
+
+
+def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
+    """A field of a parameter class, with the sentence that the command line shows for it."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices})
+
+
+class ParameterError(ValueError):
+    """Parameters that no hardware can be made of; the message is one sentence that names the fix."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CommonParameters(abc.ABC):
+    """What all designs have in common.
+
+    ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`. Nor is ``span``
+    where each stream has its own.
+    """
+
+    predicate: Predicate = parameter(
+        EQUI, "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function"
+    )
+    key_width: int = parameter(32, "bits of a key")
+    payload_width: int = parameter(32, "bits of a payload")
+    time_width: int = parameter(32, "bits of a timestamp, with span")
+    on_full: str = parameter("stall", "when queues are full, hold inputs back or drop them", ON_FULL)
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            value, choices = getattr(self, field.name), field.metadata["choices"]
+            if choices and value not in choices:
+                raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {shown(value)}")
+            if field.type is int and not (isinstance(value, int) and value >= 1):
+                raise ParameterError(f"{field.name} must be a whole number from 1 up, not {shown(value)}")
+        self._check_predicate()
+        for name in self.span_names():
+            span = getattr(self, name)
+            if span is not None and not 1 <= span <= 1 << self.time_width:
+                raise ParameterError(f"{name} must lie between 1 and 2^time_width = {1 << self.time_width}, not {span}")
+
+    def _check_predicate(self) -> None:
+        """A user's own function may go by what it is given: see that it becomes gates before anything is built."""
+        layout = TupleLayout(self.predicate)
+        try:
+            with users_code(
+                f"predicate {shown(self.predicate.spec)} cannot become gates", "return the same whatever r is"
+            ):
+                layout.matches(Signal(layout.tuple), Signal(layout.tuple))
+        except ValueError as error:
+            raise ParameterError(str(error)) from error
+
+    @property
+    @abc.abstractmethod
+    def windows(self) -> tuple[int, ...]:
+        """Tuples in the window of each stream."""
+
+    @property
+    @abc.abstractmethod
+    def spans(self) -> tuple[int, ...] | None:
+        """How long the tuples of each stream stay, if windows are time-based."""
+
+    @property
+    def numbered(self) -> bool:
+        """Whether results have a number, and punctuations stand between them."""
+        return False
+
+    @property
+    def gives_records(self) -> bool:
+        """Whether results are records that stand for many pairs, in the order in which batches are processed."""
+        return False
+
+    @property
+    def promises_order(self) -> bool:
+        """Whether results come in the order of their later tuple."""
+        return False
+
+    @property
+    def holds_back(self) -> str | None:
+        """Why results may wait until later tuples, or a drain, push them out; ``None``: each comes by itself."""
+        return None
+
+    @property
+    def quiet(self) -> int:
+        """Cycles of silence, with no more tuples to come, after which a drain hastens nothing that comes by itself."""
+        return 0 if self.holds_back is None else self.patience
+
+    @property
+    def layout(self) -> TupleLayout:
+        return TupleLayout(
+            self.predicate,
+            key_width=self.key_width,
+            payload_width=self.payload_width,
+            time_width=self.time_width,
+            spans=self.spans,
+            numbered=self.numbered,
+            sides=tuple(stream.lower() for stream in self.streams),
+        )
+
+    @property
+    def clearing(self) -> int:
+        """Cycles after a reset that it takes to clear memories; tuples enter after that."""
+        return 0
+
+    @property
+    @abc.abstractmethod
+    def patience(self) -> int:
+        """Cycles that may pass without a tuple taken or a result given, while the output is ready."""
+
+    @classmethod
+    def parse(cls, given: dict[str, object]) -> typing.Self:
+        """Parameters from names and values, which may be text; ``window`` stands for all windows, ``span`` likewise."""
+        given = dict(given)
+        for name, meant in (("window", cls.window_names(given)), ("span", cls.span_names())):
+            if name in given:
+                value = _read(name, int if name == "window" else int | None, given.pop(name))
+                given = dict.fromkeys(meant, value) | given
+        unknown = sorted(set(given) - set(cls.names()))
+        if unknown:
+            of_all = [name for name in ("window", "span") if name not in cls.names()]
+            raise ParameterError(
+                f"there is no parameter {printable(unknown[0], 30)}; "
+                f"there are {listed([*of_all, *cls.names()], unknown[0])}"
+            )
+        types_of = typing.get_type_hints(cls)
+        return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
+
+    @classmethod
+    def window_names(cls, given: dict[str, object]) -> list[str]:
+        """What ``window`` stands for, beside the parameters that are given."""
+        return [name for name in cls.names() if name.startswith("window_") and name not in given]
+
+    @classmethod
+    def span_names(cls) -> list[str]:
+        """What ``span`` stands for."""
+        return [name for name in cls.names() if name == "span" or name.startswith("span_")]
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in dataclasses.fields(cls)]
+
+    def as_dict(self) -> dict[str, int | str | None]:
+        """Plain values, as they appear in manifests and summaries; :meth:`parse` reads them back."""
+        values = {name: getattr(self, name) for name in self.names()}
+        return {name: value.spec if isinstance(value, Predicate) else value for name, value in values.items()}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _TwoWindows:
+    """What two streams add; it stands before what all have in common."""
+
+    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
+    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
+    span_r: int | None = parameter(None, "a time-based window: how long a tuple of R stays; none: windows count tuples")
+    span_s: int | None = parameter(None, "the same for S, with span_r")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JoinParameters(CommonParameters, _TwoWindows):
+    """What all designs of two streams have in common."""
+
+    #: The streams in the order of their ports.
+    streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if (self.span_r is None) != (self.span_s is None):
+            raise ParameterError("span_r and span_s go together: give both, or span for both at once, or neither")
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        return self.window_r, self.window_s
+
+    @property
+    def spans(self) -> tuple[int, ...] | None:
+        return None if self.span_r is None else (self.span_r, self.span_s)
+
+
+def check_trees(*, merger_queue: int, fan: int) -> None:
+    """ParameterError where no merging tree, or no control tree, can be made of these."""
+    if merger_queue < LEAST_QUEUE:
+        raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {merger_queue}")
+    if fan < 2:
+        raise ParameterError(f"fan must be at least 2, not {fan}")
+
+
+def _read(name: str, wanted, value):
+    """One value of the wanted type, from text if need be."""
+    if not isinstance(value, str):
+        return value
+    if wanted is Predicate:
+        try:
+            return parse_predicate(value)
+        except ValueError as error:
+            raise ParameterError(str(error)) from error
+    if isinstance(wanted, types.UnionType):
+        if value.lower() in ("none", ""):
+            return None
+        wanted = int
+    if wanted is int:
+        try:
+            return whole_number(value)
+        except ValueError:
+            raise ParameterError(f"{name} must be a whole number, not {shown(value)}") from None
+    return value

@@ -1,0 +1,274 @@
+"""BI-Sort: chained subwindows, each a sorted array with an index (Pan and Jacobsen 2018)."""
+
+import dataclasses
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import stream
+from amaranth.lib.wiring import Out, connect, flipped
+from amaranth.utils import ceil_log2
+
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.bisort.batch_collector import BatchCollector
+from streamjoin.hdl.bisort.batch_store import BatchStore
+from streamjoin.hdl.bisort.index_array import IndexArray
+from streamjoin.hdl.bisort.insertion_engine import InsertionEngine
+from streamjoin.hdl.bisort.probing_engine import ProbingEngine
+from streamjoin.hdl.bisort.record_output import record_result
+from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
+from streamjoin.hdl.bisort.subwindow_chain import SubwindowChain
+from streamjoin.hdl.lib.external_memory import LEAST_LATENCY, ExternalMemory
+from streamjoin.hdl.lib.line_memory import LineMemory
+from streamjoin.reference.wording import shown
+
+#: Where nobody says otherwise: tuples in a partition, and at most PanJoin's partitions and batches.
+LEAST_PARTITION, MOST_PARTITIONS, LARGEST_BATCH = 4, 1 << 16, 1 << 15
+#: What results are.
+OUTPUTS = ("pairs", "records")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BisortParameters(JoinParameters):
+    """Parameters of the BI-Sort join."""
+
+    subwindow: int | None = parameter(None, "tuples in a subwindow, a power of two; none: such as hold a window")
+    partitions: int | None = parameter(
+        None, "partitions of a subwindow, a power of two, each with a key in the index; none: one for four tuples"
+    )
+    batch: int | None = parameter(
+        None, "tuples of a stream that are processed together, at most; none: a quarter of a subwindow"
+    )
+    collect: int = parameter(1024, "cycles that the first tuple of a batch waits for others, at most")
+    mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two")
+    probers: int = parameter(1, "tuples that probe side by side, each with two comparisons a cycle; a power of two")
+    ahead: int = parameter(8, "lines that a merger or prober reads ahead")
+    output: str = parameter("pairs", "pairs of tuples, or records of who matches from where to where", OUTPUTS)
+    bandwidth: int | None = parameter(None, "bytes a cycle of an external memory; none: main arrays are in block RAM")
+    latency: int = parameter(32, "cycles in which an external memory answers, from 2 up")
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("subwindow", "partitions", "batch"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ParameterError(f"{name} must be a whole number from 1 up, not {value}")
+        for name in ("subwindow", "partitions", "mergers", "probers"):
+            value = getattr(self, name)
+            if value is not None and value & (value - 1):
+                raise ParameterError(f"{name} must be a power of two, not {value}")
+        if self.predicate.key_ranges is None:
+            raise ParameterError(
+                f"bisort looks for ranges of keys, and {shown(self.predicate.spec)} does not tell which: compare "
+                "r.key - s.key with numbers, or use another design"
+            )
+        arrays = self.arrays
+        if arrays.partitions * arrays.lanes > arrays.subwindow:
+            raise ParameterError(
+                f"a partition of subwindow={arrays.subwindow} / partitions={arrays.partitions} tuples must hold a line "
+                f"of {self.lanes}, as many as mergers or twice probers: take fewer partitions or a larger subwindow"
+            )
+
+        if self.gives_records and (self.spans is not None or self.predicate.fields != ("key",)):
+            raise ParameterError("output=records cannot look at time or a second key: take output=pairs")
+        if self.gives_records and not self.predicate.ranges_decide:
+            raise ParameterError(
+                f"output=records cannot look at more than the difference of keys, as {shown(self.predicate.spec)} "
+                "does: take output=pairs"
+            )
+        if self.bandwidth is not None and self.bandwidth < 1:
+            raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")
+        if self.latency < LEAST_LATENCY:
+            raise ParameterError(f"latency must be at least {LEAST_LATENCY}, not {self.latency}")
+
+    @property
+    def gives_records(self) -> bool:
+        return self.output == "records"
+
+    @property
+    def lanes(self) -> int:
+        """Tuples in a line of memory: as many as are merged, or compared by all probers, in a cycle."""
+        return max(self.mergers, 2 * self.probers)
+
+    @property
+    def arrays(self) -> SortedArrays:
+        """Sizes, with those that were not given chosen to fit the longer window.
+
+        Each subwindow of the other stream is a pass for every batch, and merging goes over the newest once a batch: so
+        few subwindows, and batches that are a good part of one.
+        """
+        subwindow = self.subwindow or max(self.lanes, 1 << ceil_log2(max(self.windows)))
+        partition = max(LEAST_PARTITION, self.lanes)
+        return SortedArrays(
+            self.layout,
+            windows=self.windows,
+            subwindow=subwindow,
+            partitions=self.partitions or min(MOST_PARTITIONS, max(1, subwindow // partition)),
+            batch=min(self.batch or min(LARGEST_BATCH, max(1, subwindow // 4)), subwindow),
+            lanes=self.lanes,
+        )
+
+    @property
+    def comparisons_per_cycle(self) -> int:
+        """Comparisons in a cycle, at most: one a merger and two a prober."""
+        return self.mergers + 2 * self.probers
+
+    @property
+    def quiet(self) -> int:
+        # A drain ends the last batch at once; by itself it ends when its first tuple has waited so long.
+        return self.collect + 8
+
+    @property
+    def patience(self) -> int:
+        # The longest silence: two batches whose candidates have all expired, each of which took all passes.
+        arrays = self.arrays
+        passes = max(arrays.chains) * len(self.predicate.key_ranges)
+        a_pass = 8 * (arrays.subwindow + arrays.batch) + 200
+        candidates = arrays.batch * max(arrays.chains) * arrays.subwindow
+        # With an external memory each line of them may come alone, after many that others wait for.
+        slower = 1
+        if self.bandwidth is not None:
+            turns = self.mergers + 2 * self.probers + 2
+            slower = self.latency + turns * -(-arrays.line.size // (8 * self.bandwidth))
+        return 2 * slower * (passes * a_pass + 2 * candidates + 40 * arrays.batch) + 2 * self.collect + 2000
+
+
+class BisortJoin(Part):
+    """Batches of both streams, sorted; main arrays, sorted; inserting is merging, and probing is looking up ranges.
+
+    Why it is exact: :mod:`streamjoin.reference.models.bisort`. A batch of R and S that came in the same time is
+    processed in two steps. First R's tuples look up their ranges in all subwindows of S, while they are merged into
+    the newest subwindow of R; then S's do so in R, where those of R now are. Merging writes a region that nobody reads,
+    so both go on at once; when both are done, the merged array takes the place of the old one, whose region is the next
+    to be merged into. Batches are collected and sorted meanwhile.
+
+    Why it cannot deadlock. Results leave the expander, records wait for the expander, probers for the place of a
+    record; mergers wait for memory alone, and memory never waits: whoever asks has room for the answer. So with an
+    output that keeps taking results a batch comes to its end, and then the next one may follow.
+
+    Cost. With n tuples of a stream in a batch, m in its newest subwindow and K subwindows of the other, a step takes
+    the longer of (m + n) / mergers cycles for merging, a few steps of searching where to begin, and probing: for each
+    subwindow and each range of the predicate n / probers cycles, and one for each tuple of a partition in which a bound
+    falls, shared by all probers; and besides, one for each tuple that lies in a range, due or not.
+    """
+
+    def __init__(self, parameters: BisortParameters):
+        self._parameters = parameters
+        ports = join_ports(parameters.layout)
+        if parameters.gives_records:
+            ports["o_result"] = Out(stream.Signature(record_result(parameters.arrays)))
+        super().__init__(ports)
+
+    def elaborate(self, platform):
+        m = Module()
+        p, arrays = self._parameters, self._parameters.arrays
+        m.submodules.inserting = inserting = InsertionEngine(arrays, mergers=p.mergers, ahead=p.ahead)
+        m.submodules.probing = probing = ProbingEngine(
+            arrays, probers=p.probers, ahead=p.ahead, expand=not p.gives_records
+        )
+        m.submodules.collector = collector = BatchCollector(arrays, patience=p.collect, on_full=p.on_full)
+        m.submodules.batches = batches = BatchStore(arrays, inserting=p.mergers, probing=probing.clients["batches"])
+        m.submodules.memory = memory = self._memory((p.mergers, probing.clients["main"]))
+        m.submodules.index = index = IndexArray(arrays, probing.clients["index"])
+        chains = [SubwindowChain(arrays, stream) for stream in (0, 1)]
+        m.submodules.chain_r, m.submodules.chain_s = chains
+
+        for port in ("i_r", "i_s"):
+            connect(m, flipped(getattr(self, port)), getattr(collector, port))
+        m.d.comb += collector.drain.eq(self.drain)
+        m.d.comb += [getattr(self, name).eq(getattr(collector, name)) for name in CONTROL if name != "drain"]
+        connect(m, collector.o_r, batches.i_r)
+        connect(m, collector.o_s, batches.i_s)
+        connect(m, inserting.main, memory.read0)
+        connect(m, inserting.batch, batches.insert)
+        connect(m, inserting.o, memory.i)
+        connect(m, probing.main, memory.read1)
+        connect(m, probing.batches, batches.probe)
+        connect(m, probing.index, index.searches)
+        connect(m, probing.o_result, flipped(self.o_result))
+        m.d.comb += [
+            index.write.eq(inserting.o.valid & inserting.o.ready),
+            index.line.eq(inserting.o.p.number),
+            index.key.eq(inserting.o.p.line[0].key),
+        ]
+        self._take_steps(m, batches, chains, inserting, probing, collector)
+        return m
+
+    def _memory(self, clients):
+        p, arrays = self._parameters, self._parameters.arrays
+        sizes = arrays.line, arrays.places // arrays.lanes, clients
+        if p.bandwidth is None:
+            return LineMemory(*sizes)
+        return ExternalMemory(*sizes, latency=p.latency, bandwidth=p.bandwidth)
+
+    def _take_steps(self, m, batches, chains, inserting, probing, collector):
+        """R's step and S's step for each batch."""
+        arrays = self._parameters.arrays
+        of_s = Signal()
+        spare = Signal(arrays.array["region"].shape, init=arrays.regions - 1)
+        count = Signal.like(batches.count_r)
+        newest = Signal(arrays.array)
+        full = Signal()
+        starts, commits, advances = Signal(), Signal(), Signal()
+        m.d.comb += [
+            count.eq(Mux(of_s, batches.count_s, batches.count_r)),
+            newest.eq(Mux(of_s, chains[1].newest.as_value(), chains[0].newest.as_value())),
+            full.eq(Mux(of_s, chains[1].full, chains[0].full)),
+            batches.of_s.eq(of_s),
+            collector.moving.eq(batches.busy | probing.busy),
+            inserting.start.eq(starts),
+            probing.start.eq(starts),
+            probing.of_s.eq(of_s),
+            probing.batch.eq(batches.first),
+            probing.count.eq(count),
+            probing.place.eq(inserting.job.into),
+            probing.array.eq(Mux(of_s, chains[0].array.as_value(), chains[1].array.as_value())),
+        ]
+        for n, chain in enumerate(chains):
+            mine = of_s == n
+            m.d.comb += [
+                chain.slot.eq(probing.slot),
+                chain.advance.eq(advances & mine),
+                chain.commit.eq(commits & mine),
+                chain.region.eq(spare),
+                chain.fresh.eq(count),
+            ]
+        job = inserting.job
+        m.d.sync += [
+            job.main.eq(newest.region * arrays.subwindow),
+            job.mains.eq(newest.count),
+            job.batch.eq(batches.first),
+            job.fresh.eq(count),
+            job.into.eq(spare * arrays.subwindow),
+        ]
+        with m.FSM():
+            with m.State("WAIT"):
+                with m.If(batches.ready):
+                    m.next = "PREPARE"
+            with m.State("PREPARE"):
+                m.next = "READY"
+                with m.If(count == 0):
+                    m.next = "NEXT"
+                with m.Elif(full):
+                    m.d.comb += advances.eq(1)
+                    m.next = "PREPARE"
+            with m.State("READY"):
+                m.next = "START"
+            with m.State("START"):
+                m.d.comb += starts.eq(1)
+                m.next = "STARTED"
+            with m.State("STARTED"):
+                m.next = "RUN"
+            with m.State("RUN"):
+                with m.If(~inserting.busy & ~probing.busy):
+                    m.d.comb += commits.eq(1)
+                    m.d.sync += spare.eq(newest.region)
+                    m.next = "NEXT"
+            with m.State("NEXT"):
+                m.d.sync += of_s.eq(~of_s)
+                m.next = "PREPARE"
+                with m.If(of_s):
+                    m.d.comb += batches.release.eq(1)
+                    m.next = "RELEASE"
+            with m.State("RELEASE"):
+                m.next = "WAIT"

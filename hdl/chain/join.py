@@ -1,0 +1,145 @@
+"""What joins share whose cores send messages to their neighbours: the chain, its ends, and the way out of it."""
+
+import dataclasses
+from collections.abc import Callable
+from itertools import pairwise
+
+from amaranth.hdl import Cat, Module, ResetSignal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import connect, flipped
+
+from streamjoin.hdl.base.parameters import JoinParameters, check_trees, parameter
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.chain.reorder import Reorder
+from streamjoin.hdl.lib.control_tree import FanIn, FanOut
+from streamjoin.hdl.lib.merger import MERGERS
+from streamjoin.hdl.lib.merging_tree import MergingTree
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MessageChainParameters(JoinParameters):
+    """Parameters of all chains of messages."""
+
+    cores: int = parameter(8, "join cores in the chain")
+    lanes: int = parameter(1, "tuples of a window that a core compares in a cycle")
+    comparators: str = parameter("shared", "one lot for both windows, or one for each", ("shared", "apart"))
+    link_queue: int = parameter(2, "messages that may wait in a core, from each side")
+    job_queue: int = parameter(4, "jobs that may wait in a core, for each window")
+    flight: int = parameter(2, "tuples of S that a core keeps until they are acknowledged")
+    core_queue: int = parameter(8, "results that may wait in each lane, besides its reserve")
+    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
+    merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
+    fan: int = parameter(4, "branches of the control trees, from 2 up")
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_trees(merger_queue=self.merger_queue, fan=self.fan)
+
+    @property
+    def comparisons_per_cycle(self) -> int:
+        """Comparisons that all cores together make in a cycle, at most."""
+        return self.cores * self.lanes * (1 if self.comparators == "shared" else 2)
+
+
+class MessageChainJoin(Part):
+    """Cores in a row, a driver at both ends of it, and a tree of mergers for their results.
+
+    Arrival order is the order of acceptance; of two tuples accepted in one cycle R is the earlier.
+
+    Why the clock does not depend on the number of cores. Cores talk to their neighbours and, through the driver, the
+    first and the last are neighbours, too: the chain is a ring that can be folded flat. The reset and what cores say of
+    themselves go through registered trees.
+
+    Parameters
+    ----------
+    parameters
+        Of the chain.
+    cores
+        From left to right. What they need of their neighbours is in ``from_left``, ``to_right``, ``from_right`` and
+        ``to_left``; what the driver needs of the ends has the same names.
+    driver
+        Makes the driver, given the cycles ``start`` and ``settle`` of :class:`streamjoin.hdl.lib.input_gate.InputGate`.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in; both are ready in the same cycles.
+    o_result
+        Results, in no particular order.
+    drain, drained
+        Ask for all results that are due; all of them have left.
+    halted, discarding, dropped
+        An end of the chain has no room; transfers of this cycle are thrown away; how many have been.
+    overflows
+        Tuples pushed out of a time-based window before their time was up.
+    """
+
+    #: The ends of the chain are neighbours, which a floorplan should know.
+    closed = True
+
+    def __init__(
+        self,
+        parameters: MessageChainParameters,
+        cores: list[wiring.Component],
+        driver: Callable[..., wiring.Component],
+    ):
+        self._parameters = parameters
+        self._cores = cores
+        self._driver = driver
+        super().__init__(join_ports(parameters.layout))
+
+    def elaborate(self, platform):
+        m = Module()
+        p, cores = self._parameters, self._cores
+        m.submodules.tree = tree = MergingTree(
+            p.layout.result, len(cores), merger=p.merger, depth=p.merger_queue, spread=True
+        )
+        m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
+        m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
+        # Cores say a cycle late that they are busy.
+        glance = 1 + busy.depth
+        start = resets.depth + glance + 1 + p.clearing
+        m.submodules.driver = driver = self._driver(start=start, settle=glance + 2)
+        for port in ("i_r", "i_s"):
+            connect(m, flipped(getattr(self, port)), getattr(driver, port))
+        for port in (port for port in CONTROL if port != "drain"):
+            m.d.comb += getattr(self, port).eq(getattr(driver, port))
+        m.d.comb += [
+            driver.drain.eq(self.drain),
+            driver.busy.eq(busy.o),
+            busy.i.eq(Cat((core.busy for core in cores), tree.busy)),
+            resets.i.eq(ResetSignal()),
+            tree.clear.eq(Cat(resets.o[len(cores) :])),
+        ]
+        results = flipped(self.o_result)
+        if p.promises_order:
+            m.submodules.reorder = reorder = Reorder(p.layout, arrivals=p.outstanding, most=max(p.windows))
+            connect(m, reorder.o, results)
+            m.d.comb += driver.busy.eq(busy.o | reorder.busy)
+            results = reorder.i
+        # Until they have all been reset, cores and mergers may still give what is of no account.
+        m.d.comb += [
+            results.p.eq(tree.o.p),
+            results.valid.eq(tree.o.valid & ~driver.starting),
+            tree.o.ready.eq(results.ready),
+        ]
+        if p.numbered and not p.promises_order:
+            # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
+            with m.If(tree.o.p.mark):
+                m.d.comb += [results.p[field].eq(0) for field in p.layout.pair.members]
+        if p.numbered:
+            m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)
+        for n, core in enumerate(cores):
+            m.submodules[f"core{n}"] = core
+            core.reset = resets.o[n]
+            connect(m, core.o_result, tree.i[n])
+        for left, right in pairwise(cores):
+            connect(m, left.to_right, right.from_left)
+            connect(m, right.to_left, left.from_right)
+        connect(m, driver.to_right, cores[0].from_left)
+        connect(m, driver.to_left, cores[-1].from_right)
+        if hasattr(driver, "from_left"):
+            connect(m, cores[-1].to_right, driver.from_left)
+            connect(m, cores[0].to_left, driver.from_right)
+        return m

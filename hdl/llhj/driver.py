@@ -1,0 +1,192 @@
+"""The driver at both ends of a low-latency handshake join: it lets tuples in and knows what has expired."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.lib.input_gate import InputGate
+from streamjoin.hdl.llhj.driver_window import DriverWindow
+from streamjoin.hdl.llhj.expedition import Expedition
+from streamjoin.hdl.llhj.punctuation import Punctuation
+from streamjoin.hdl.lockstep.core import Pace
+
+
+class ExpeditionDriver(Part):
+    """Turns two input streams into messages for both ends of the chain, and sees them come out again.
+
+    A tuple is let in if both ends have room for a message, if the pace of the cores allows it, if there is a row for
+    it, and if the tuple that it pushes out of its window has ended its expedition.
+
+    Word of what has expired goes with the tuples of the other stream; if none comes, it goes alone, before the rows
+    run out.
+
+    Punctuations. When a tuple has ended its expedition, all cores have handled it. So the driver knows how many
+    arrivals, from the first one on, they all have handled. It sends a message that says so through the cores: whatever
+    they find of those arrivals, they find before they handle that message. One punctuation is under way at a time; the
+    next one follows when ``period`` further arrivals are over, or when no more come, or may come without it.
+
+    Parameters
+    ----------
+    expedition
+        The join.
+    pace
+        The least number of cycles from a tuple, or two, to the next.
+    period
+        If there are punctuations: after how many arrivals one is due.
+    outstanding
+        How many arrivals may be without punctuation, if there is a limit.
+    on_full
+        ``"stall"`` or ``"drop"``: what to do with tuples while the chain has no room.
+    start, settle
+        As in :class:`InputGate`.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in.
+    to_right, to_left
+        Into the first core from its left, into the last one from its right.
+    from_left, from_right
+        What comes out of the last core and of the first.
+    busy
+        Something is in the cores or behind them.
+    punctuated
+        A punctuation has come out of the join (if it has them).
+    drain, drained, halted, discarding, dropped, overflows, starting
+        As in :class:`InputGate`.
+    """
+
+    def __init__(
+        self,
+        expedition: Expedition,
+        pace: Pace,
+        *,
+        period: int,
+        outstanding: int | None,
+        on_full: str,
+        start: int,
+        settle: int,
+    ):
+        self._expedition = expedition
+        self._pace = pace
+        self._period = period
+        self._outstanding = outstanding
+        self._on_full = on_full
+        #: Cycles without an arrival after which no more seem to come.
+        self._lull = max(63, 4 * pace.both)
+        # Besides, a tuple takes a few cycles in each core, and so do two punctuations, one behind the other.
+        self._delays = {"start": start, "settle": settle, "longest_wait": self._lull + 16 * expedition.cores}
+        layout = expedition.layout
+        super().__init__(
+            {
+                "i_r": In(layout.tuples),
+                "i_s": In(layout.tuples),
+                "to_right": Out(expedition.channel(expedition.rightward)),
+                "to_left": Out(expedition.channel(expedition.leftward)),
+                "from_left": In(expedition.channel(expedition.rightward)),
+                "from_right": In(expedition.channel(expedition.leftward)),
+                "busy": In(1),
+                **({"punctuated": In(1)} if layout.numbered else {}),
+                **CONTROL,
+                "starting": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        expedition = self._expedition
+        m.submodules.gate = gate = InputGate(
+            expedition.layout, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
+        )
+        gate.face_of(m, self)
+
+        enters = {"r": gate.enter_r, "s": gate.enter_s}
+        full = {"r": gate.full_r, "s": gate.full_s}
+        ports = {"r": self.i_r, "s": self.i_s}
+        # The ends of the chain may be far away: whatever comes from there, or goes there, stands in a register.
+        comes_out, exits = {}, {}
+        for side, channel in (("r", self.from_left), ("s", self.from_right)):
+            comes_out[side] = Signal(name=f"comes_out_{side}")
+            exits[side] = Signal(channel.message.shape(), name=f"out_of_{side}", reset_less=True)
+            # Cores that have not been reset yet may still send what is of no account.
+            m.d.sync += [comes_out[side].eq(channel.valid & ~gate.starting), exits[side].eq(channel.message)]
+        windows = {}
+        for side, other in ("rs", "sr"):
+            ended = comes_out[side] & exits[side].valid
+            # What has expired of a stream is told by those who bring the other.
+            known = Mux(comes_out[other], exits[other].told, 0)
+            windows[side] = DriverWindow(
+                m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known
+            )
+        entrances = {"r": self.to_right, "s": self.to_left}
+        punctuation = None
+        waits = Signal()
+        if expedition.layout.numbered:
+            # A punctuation goes where it keeps no tuple waiting: while none can enter anyway, or none seems to come.
+            idle = Signal()
+            m.d.sync += idle.eq(~(self.i_r.valid | self.i_s.valid))
+            punctuation = Punctuation(
+                m,
+                self._period,
+                outstanding=self._outstanding,
+                lull=self._lull,
+                enters=enters,
+                windows=windows,
+                exits={side: (comes_out[side], exits[side]) for side in "rs"},
+                free=gate.room & (waits | idle | gate.draining),
+                draining=gate.draining,
+                left=self.punctuated,
+            )
+        punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
+        closed = windows["r"].closed | windows["s"].closed | (punctuation.closed if punctuation else 0)
+        self._pace_out(m, waits, enters, closed)
+        room = Signal()
+        m.d.sync += room.eq(self.to_right.room & self.to_left.room)
+        m.d.comb += [
+            gate.room.eq(room),
+            gate.wait.eq(waits | punctuates),
+            gate.moving.eq(windows["r"].travelling | windows["s"].travelling | self.busy | unsaid),
+            self.from_left.room.eq(1),
+            self.from_right.room.eq(1),
+        ]
+        fields = expedition.layout.arrival.members
+        for side, other in ("rs", "sr"):
+            window, entrance = windows[other], entrances[side]
+            # R is the earlier of two that enter together: S knows what R has pushed out, not the other way round.
+            expired = window.expired_next if side == "s" else window.expired
+            pending = window.pending_next if side == "s" else window.pending
+            alone = ~enters[side] & gate.room & (window.hurry | (punctuates if side == "r" else 0))
+            m.d.comb += window.tell.eq(enters[side] | alone)
+            m.d.sync += [
+                entrance.valid.eq(window.tell),
+                entrance.message.valid.eq(enters[side]),
+                entrance.message.fresh.eq(enters[side]),
+                entrance.message.hops.eq(windows[side].hops),
+                entrance.message.arrives.eq(windows[side].hops == 0),
+                *(entrance.message.tuple[field].eq(ports[side].p[field]) for field in fields),
+                entrance.message.expired.eq(expired),
+                entrance.message.told.eq(pending),
+            ]
+        if punctuation is not None:
+            m.d.sync += [
+                self.to_left.message.tuple.order.eq(punctuation.arrivals + gate.enter_r),
+                self.to_right.message.tuple.order.eq(Mux(punctuates, punctuation.handled, punctuation.arrivals)),
+                self.to_right.message.punctuates.eq(punctuates),
+            ]
+        return m
+
+    def _pace_out(self, m, waits, enters, closed):
+        """Keep ``waits`` up, a register, while the pace allows no tuple, or the windows are closed.
+
+        They close two cycles after a tuple that closes them, and it is known here in the third: no pace is faster.
+        """
+        pace = self._pace
+        cost = Mux(enters["r"], Mux(enters["s"], pace.both, pace.r), pace.s)
+        ahead = Signal(range(max(pace.r, pace.s, pace.both) - 1))
+        with m.If(enters["r"] | enters["s"]):
+            m.d.sync += [ahead.eq(cost - 2), waits.eq(1)]
+        with m.Elif(ahead != 0):
+            m.d.sync += ahead.eq(ahead - 1)
+        with m.Else():
+            m.d.sync += waits.eq(closed)

@@ -1,0 +1,115 @@
+"""Tuples that scans have found, one after the other."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream
+from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.one_hot import deepest, one_of
+from streamjoin.hdl.multiway.places import Places
+
+
+def match_layout(places: Places) -> data.StructLayout:
+    """What a scan found in one row.
+
+    ``row`` and ``lane`` are where the row's worth of tuples begins, and ``next_row`` where it goes on; ``found``: which
+    lanes go with the combination; ``last``: this was the last row of its scan.
+    """
+    where = places.place.members
+    return data.StructLayout({**where, "next_row": where["row"], "found": places.lanes, "last": 1})
+
+
+class MatchArbiter(Part):
+    """Picks one tuple in a cycle, of several lines of scans the last that has one and has room for what comes of it.
+
+    The last tuple of an arrival says so; where there is none to say it, the end is picked alone.
+
+    Parameters
+    ----------
+    places
+        Those of the tuples, or of those with the most rows.
+    lines
+        How many there are.
+
+    Members
+    -------
+    hits
+        What was found, for each line, in order.
+    known, says_last
+        For each line, of what its hits are found for: it is there; nothing follows it of its arrival.
+    room
+        For each line: something may be picked in this cycle.
+    picked, some, last, place
+        In the cycle after that: the line of which something was picked, in unary; there is a tuple; it is the
+        arrival's last; where it is.
+    release
+        For each line: what its hits are found for is done with. It is still needed in this cycle, if one was picked.
+    """
+
+    def __init__(self, places: Places, lines: int):
+        self._places = places
+        super().__init__(
+            {
+                "hits": In(stream.Signature(match_layout(places))).array(lines),
+                "known": In(lines),
+                "says_last": In(lines),
+                "release": Out(lines),
+                "room": In(lines),
+                "picked": Out(lines),
+                "some": Out(1),
+                "last": Out(1),
+                "place": Out(places.place),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        places, lines = self._places, len(self.hits)
+        wants, picks, release = Signal(lines), Signal(lines), Signal(lines)
+        hit = Signal(match_layout(places), reset_less=True)
+        m.d.comb += picks.eq(deepest(wants))
+        # What hangs on a choice are wide multiplexers and queues' exits: they begin at registers.
+        m.d.sync += [self.picked.eq(picks), self.release.eq(release)]
+        chosen = []
+        for n, hits in enumerate(self.hits):
+            here = Signal(name=f"here{n}")
+            entry = Signal(match_layout(places), name=f"entry{n}", reset_less=True)
+            # One tuple at least is found, and no more than one.
+            some, single = Signal(name=f"some{n}", reset_less=True), Signal(name=f"single{n}", reset_less=True)
+            rest = _without_first(entry.found)
+            known = self.known[n] & ~self.release[n]
+            ends = entry.last & self.says_last[n]
+            silent, done = Signal(name=f"silent{n}"), Signal(name=f"done{n}")
+            m.d.comb += [
+                wants[n].eq(here & known & self.room[n] & (some | ends)),
+                silent.eq(here & known & ~some & ~ends),
+                done.eq(silent | (picks[n] & single)),
+                hits.ready.eq(~here | done),
+                release[n].eq(done & entry.last),
+            ]
+            with m.If(hits.ready):
+                m.d.sync += [here.eq(hits.valid), entry.eq(hits.p), *_count(hits.p.found, some, single)]
+            with m.Elif(picks[n]):
+                m.d.sync += [entry.found.eq(rest), *_count(rest, some, single)]
+            chosen.append(Cat(some, ends & single, entry.found ^ rest, entry.lane, entry.row, entry.next_row))
+        with m.If(picks.any()):
+            m.d.sync += Cat(self.some, self.last, hit.found, hit.lane, hit.row, hit.next_row).eq(one_of(picks, chosen))
+        lane = Cat(
+            Cat(hit.found[lane] for lane in range(places.lanes) if lane >> bit & 1).any()
+            for bit in range(places.place["lane"].width)
+        )
+        m.d.comb += [
+            self.place.lane.eq(lane),
+            self.place.row.eq(Mux(lane < hit.lane, hit.next_row, hit.row)),
+        ]
+        return m
+
+
+def _without_first(found):
+    """All that was found but the first."""
+    return found & (found - 1)[: len(found)]
+
+
+def _count(found, some, single):
+    """Whether there is any, and whether there are not two."""
+    return [some.eq(found.any()), single.eq(~_without_first(found).any())]

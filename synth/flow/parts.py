@@ -1,0 +1,84 @@
+"""The parts that a design consists of, each kind once, so that each can be measured by itself."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from amaranth.hdl import Fragment, Instance
+from amaranth.lib import wiring
+
+from streamjoin.hdl.base.part import Part
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of part.
+
+    Attributes
+    ----------
+    name
+        Its class.
+    first
+        Where the design has one, such as ``core0.matches``; empty for the design itself.
+    count
+        How many the design has.
+    make
+        Makes one more.
+    """
+
+    name: str
+    first: str
+    count: int
+    make: Callable[[], wiring.Component]
+
+
+def kinds(design: Part) -> list[Kind]:
+    """All kinds of parts of a design, the design first."""
+    survey = _Survey(design)
+    places: dict[int, list[str]] = {}
+    for path, number in survey.walk(0):
+        places.setdefault(number, []).append(path)
+    return [_kind(survey.parts[number], paths) for number, paths in places.items()]
+
+
+def _kind(part: Part, places: list[str]) -> Kind:
+    cls, arguments, named = part.kind
+    return Kind(cls.__name__, places[0], len(places), partial(cls, *arguments, **named))
+
+
+class _Survey:
+    """A platform that elaborates each kind of part once and marks with a stand-in wherever one is used."""
+
+    def __init__(self, design: Part):
+        self.parts = [design]
+        self._fragments = [None]
+        self._elaborating = [design]
+        self._fragments[0] = Fragment.get(design, self)
+
+    def instance_of(self, part: Part) -> Instance | None:
+        if part is self._elaborating[-1]:
+            return None
+        # Kinds are compared, not hashed: among their arguments are layouts, which cannot be.
+        known = (number for number, other in enumerate(self.parts) if other.kind == part.kind)
+        number = next(known, None)
+        if number is None:
+            number = len(self.parts)
+            self.parts.append(part)
+            self._fragments.append(None)
+            self._elaborating.append(part)
+            self._fragments[number] = Fragment.get(part, self)
+            self._elaborating.pop()
+        return Instance(f"part {number}")
+
+    def walk(self, number: int, path: str = "") -> Iterator[tuple[str, int]]:
+        """Every place in the design and the number of the part there."""
+        yield path, number
+        yield from self._walk_inside(self._fragments[number], path)
+
+    def _walk_inside(self, fragment: Fragment, path: str) -> Iterator[tuple[str, int]]:
+        for inner, name, _ in fragment.subfragments:
+            below = f"{path}.{name}" if path else str(name)
+            if isinstance(inner, Instance) and inner.type.startswith("part "):
+                yield from self.walk(int(inner.type.removeprefix("part ")), below)
+            else:
+                yield from self._walk_inside(inner, below)
