@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import Design, find
+from streamjoin.hdl.registry import find
 from streamjoin.reference.wording import printable, shown
 from streamjoin.reference.written_numbers import whole_number
 
@@ -52,7 +53,7 @@ def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
         if "predicate" in given:
             raise ParameterError("the predicate is given twice: use --predicate alone")
         given["predicate"] = arguments.predicate
-    return design, design.parameters.parse(given)
+    return design, design.parameters(**given)
 
 
 def whole(least: int, most: int = 1 << 59):

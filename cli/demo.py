@@ -20,7 +20,7 @@ RATES = (0, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     design = find("handshake")
-    parameters = design.parameters.parse({"cores": CORES, "window": WINDOW})
+    parameters = design.parameters(cores=CORES, window=WINDOW)
     print(f"Building a handshake join of {CORES} cores, windows of {WINDOW} tuples …", flush=True)
     simulator = Simulator.build(design, parameters)
 
@@ -42,11 +42,9 @@ def main() -> int:
     contenders = {
         f"handshake, parallel scan, {CORES} cores": simulator,
         f"handshake, sequential scan, {CORES} cores": Simulator.build(
-            design, design.parameters.parse({"cores": CORES, "window": WINDOW, "scan": "sequential"})
+            design, design.parameters(cores=CORES, window=WINDOW, scan="sequential")
         ),
-        "nested loop, 1 core": Simulator.build(
-            find("nested-loop"), find("nested-loop").parameters.parse({"window": WINDOW})
-        ),
+        "nested loop, 1 core": Simulator.build(find("nested-loop"), find("nested-loop").parameters(window=WINDOW)),
     }
     series = {
         name: measure(each, RATES, lambda rate: 40_000 if rate < 0.1 else 4_000)

@@ -4,8 +4,8 @@ import argparse
 import dataclasses
 import json
 
-from streamjoin.hdl.registry import DESIGNS, Design
-from streamjoin.reference.bibliography import PAPERS
+from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.registry import DESIGNS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def _parameters(design: Design) -> list[dict]:
             "meaning": field.metadata["meaning"],
             **({"choices": list(field.metadata["choices"])} if field.metadata["choices"] else {}),
         }
-        for field in dataclasses.fields(design.parameters)
+        for field in dataclasses.fields(design.parameters_type)
     ]
 
 
@@ -35,7 +35,7 @@ def _as_json(design: Design) -> dict:
         "name": design.name,
         "summary": design.summary,
         "streams": list(design.parameters().streams),
-        "papers": [PAPERS[number].short for number in design.papers],
+        "papers": list(design.citations),
         "holds_back": design.parameters().holds_back,
         "parameters": _parameters(design),
         "presets": design.presets,
@@ -45,7 +45,7 @@ def _as_json(design: Design) -> dict:
 def _as_text() -> str:
     lines = []
     for design in DESIGNS.values():
-        papers = "; ".join(PAPERS[number].short for number in design.papers)
+        papers = "; ".join(design.citations)
         lines += [f"{design.name}: {design.summary} ({papers})"]
         if design.parameters().holds_back:
             lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")

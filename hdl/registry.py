@@ -1,131 +1,84 @@
-"""All designs by name: what the command line, the tests, the synthesis and Spark read."""
+"""All designs by name: what the command line, the tests, the synthesis and Spark read.
 
-import dataclasses
+The built-in ones are the folders of this package that have a module ``design`` with a ``DESIGN``. Installed packages
+add theirs through the entry-point group ``streamjoin.designs``, and ``module:NAME`` names one that is not installed.
+"""
 
-from amaranth.lib import wiring
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+from types import MappingProxyType
 
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
-from streamjoin.hdl.bisort.join import BisortJoin, BisortParameters
-from streamjoin.hdl.circular.join import CircularJoin, CircularParameters
-from streamjoin.hdl.handshake.join import HandshakeJoin, HandshakeParameters
-from streamjoin.hdl.handshake_async.join import AsynchronousHandshakeJoin, AsynchronousHandshakeParameters
-from streamjoin.hdl.llhj.join import LowLatencyJoin, LowLatencyParameters
-from streamjoin.hdl.nested_loop.join import NestedLoopJoin, NestedLoopParameters
-from streamjoin.hdl.stashed.join import StashedJoin, StashedParameters
-from streamjoin.reference.wording import shown
+from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.reference.wording import listed, one_sentence, shown
 
-
-@dataclasses.dataclass(frozen=True)
-class Design:
-    """A kind of join: its name, what it is, and how to make one.
-
-    ``presets`` are named parameter sets that tests, synthesis and documentation share.
-    """
-
-    name: str
-    summary: str
-    papers: tuple[str, ...]
-    parameters: type[CommonParameters]
-    component: type[wiring.Component]
-    presets: dict[str, dict[str, object]]
+GROUP = "streamjoin.designs"
 
 
-DESIGNS = {
-    design.name: design
-    for design in (
-        Design(
-            "nested-loop",
-            "one core, both windows scanned one comparison a cycle",
-            ("001",),
-            NestedLoopParameters,
-            NestedLoopJoin,
-            {"paper-001": {"window": 512}},
-        ),
-        Design(
-            "handshake",
-            "lock-step handshake join with merging tree and admission control",
-            ("000", "001"),
-            HandshakeParameters,
-            HandshakeJoin,
-            {
-                "paper-000": {"cores": 100, "window": 800, "scan": "sequential"},
-                "paper-001": {
-                    "cores": 64,
-                    "window": 512,
-                    "scan": "sequential",
-                    "merger": "three-state",
-                    "core_queue": 8,
-                    "merger_queue": 4,
-                },
-                "parallel-64": {"cores": 64, "window": 512},
-            },
-        ),
-        Design(
-            "handshake-async",
-            "handshake join with message queues: cores stall each for themselves",
-            ("000",),
-            AsynchronousHandshakeParameters,
-            AsynchronousHandshakeJoin,
-            {"paper-000": {"cores": 40, "window": 2560}},
-        ),
-        Design(
-            "llhj",
-            "low-latency handshake join: tuples rush past all cores and rest at one",
-            ("002",),
-            LowLatencyParameters,
-            LowLatencyJoin,
-            {"paper-002": {"cores": 40, "window": 2560}},
-        ),
-        Design(
-            "bisort",
-            "PanJoin's chained subwindows, each a sorted array with an index: batches are merged and looked up",
-            ("003",),
-            BisortParameters,
-            BisortJoin,
-            {
-                "sorted-1k": {
-                    "window": 1024,
-                    "subwindow": 512,
-                    "partitions": 16,
-                    "batch": 128,
-                    "mergers": 4,
-                    "probers": 2,
-                },
-                # PanJoin's board: two channels of DDR3-1066, 17 GB/s at 250 MHz; as many units, and smaller windows.
-                "ddr3-1066": {
-                    "window": 4096,
-                    "subwindow": 4096,
-                    "partitions": 64,
-                    "batch": 256,
-                    "mergers": 8,
-                    "probers": 4,
-                    "bandwidth": 68,
-                    "latency": 30,
-                },
-            },
-        ),
-        Design(
-            "circular",
-            "a ring of stages, one for each of three to eight streams",
-            ("004",),
-            CircularParameters,
-            CircularJoin,
-            {"paper-004": {"streams": 8, "window": 16384, "lanes": 64}},
-        ),
-        Design(
-            "stashed",
-            "three streams in two stages, with a stash of what two of them have found together",
-            ("004",),
-            StashedParameters,
-            StashedJoin,
-            {"sparse": {"window": 1024, "lanes": 22, "second_lanes": 2, "stash": 512}},
-        ),
-    )
-}
+def _built_in() -> dict[str, Design]:
+    package = __name__.rpartition(".")[0]
+    folders = (module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg)
+    modules = (f"{package}.{folder}.design" for folder in folders if folder != "base")  # which says what a design is
+    designs = [import_module(module).DESIGN for module in modules if find_spec(module)]
+    return {design.name: design for design in designs}
+
+
+#: The designs of this package.
+DESIGNS: Mapping[str, Design] = MappingProxyType(_built_in())
+
+
+@cache
+def installed() -> Mapping[str, Design]:
+    """The designs of this package and of all packages that add some; a warning for each that cannot be had."""
+    designs = dict(DESIGNS)
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            design = entry.load()
+            if not isinstance(design, Design):
+                raise TypeError(f"{entry.value} is not a Design")
+            if design.name in designs:
+                raise ValueError(f"the name {design.name} is taken")
+        except Exception as error:  # whatever is wrong with it, others go on
+            said = one_sentence(f"design {entry.name} of {entry.value} is left out: {type(error).__name__}: {error}")
+            warnings.warn(said, stacklevel=2)
+        else:
+            designs[design.name] = design
+    return MappingProxyType(designs)
 
 
 def find(name: str) -> Design:
     """The design of this name; the error names all there are."""
-    if name not in DESIGNS:
-        raise ParameterError(f"there is no design {shown(name)}; there are {', '.join(DESIGNS)}")
-    return DESIGNS[name]
+    if name in DESIGNS:
+        return DESIGNS[name]
+    if ":" in name:
+        return _named(name)
+    designs = installed()
+    if name not in designs:
+        raise ParameterError(f"there is no design {shown(name)}; there are {listed(designs, name)}, or module:NAME")
+    return designs[name]
+
+
+@cache
+def _named(name: str) -> Design:
+    """The design that a module holds under a name; modules of the current folder count."""
+    module, _, attribute = name.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        design = getattr(import_module(module), attribute)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise ParameterError(f"the design {shown(name)} cannot be loaded ({one_sentence(said, 150)})") from error
+    if not isinstance(design, Design):
+        raise ParameterError(f"{shown(name)} is not a Design: name one, as module:NAME")
+    if design.name in DESIGNS:
+        raise ParameterError(f"the design {shown(name)} calls itself {design.name}, which is built in: rename it")
+    return replace(design, found_as=name)

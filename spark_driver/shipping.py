@@ -101,7 +101,7 @@ def _open(model: ShippedModel) -> Simulator:
         library = Library(path, waves=None, cached=True)
     else:
         library = build_library(verilog)
-    return Simulator(design, design.parameters.parse(dict(model.parameters)), verilog, library, 0.0)
+    return Simulator(design, design.parameters(**dict(model.parameters)), verilog, library, 0.0)
 
 
 def _is_sound(path: Path, digest: str) -> bool:

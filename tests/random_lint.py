@@ -22,7 +22,7 @@ def findings_of(number: int) -> tuple[str, dict[str, list[str]]]:
     """The design whose turn it is, and what each tool finds in it with the parameters of this number."""
     name = sorted(DESIGNS)[number % len(DESIGNS)]
     given = draw_parameters(name, random.Random(number))
-    return name, lint(design_verilog(DESIGNS[name], DESIGNS[name].parameters.parse(given)))
+    return name, lint(design_verilog(DESIGNS[name], DESIGNS[name].parameters(**given)))
 
 
 def main() -> int:

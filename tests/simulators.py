@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from streamjoin.hdl.registry import DESIGNS, Design
+from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.registry import DESIGNS
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.run.model import Stalls
 from streamjoin.sim.run.simulate import Simulator, design_verilog
@@ -54,7 +55,7 @@ def main() -> int:
 
 def run_preset(design: Design, preset: str, tuples: int) -> Iterator[str]:
     """A row of the record for each language."""
-    parameters = design.parameters.parse(dict(design.presets[preset]))
+    parameters = design.parameters(**dict(design.presets[preset]))
     verilog = design_verilog(design, parameters)
     rng = np.random.default_rng(0)
     streams = len(parameters.streams)

@@ -78,7 +78,7 @@ LOSSY = ("discard",)
 def draw_parameters(design: str, rng: random.Random) -> dict:
     """Parameters of which all values are likely, and which go together."""
     given = {"predicate": rng.choice(SPECS + SPECS2)}
-    for field in dataclasses.fields(find(design).parameters):
+    for field in dataclasses.fields(find(design).parameters_type):
         if field.name not in ("predicate", *LOSSY):
             choices = field.metadata["choices"]
             given[field.name] = rng.choice(choices) if choices else DRAWS[field.name](rng)
@@ -99,7 +99,7 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
         lanes = max(given["mergers"], 2 * given["probers"])
         if given["subwindow"] is not None:
             given["subwindow"] = max(given["subwindow"], lanes)
-        sizes = find(design).parameters.parse({**given, "partitions": None, "output": "pairs"}).arrays
+        sizes = find(design).parameters(**given | {"partitions": None, "output": "pairs"}).arrays
         if given["partitions"] is not None:
             given["partitions"] = min(given["partitions"], sizes.subwindow // lanes)
         if given["output"] == "records":
@@ -122,7 +122,7 @@ def soak_round(number: int, designs: list[str], examples: int) -> Path | None:
     """One of the designs and many cases; the path of the failing case if there is one."""
     rng = random.Random(number)
     design = rng.choice(designs)
-    parameters = find(design).parameters.parse(draw_parameters(design, rng))
+    parameters = find(design).parameters(**draw_parameters(design, rng))
     simulator = Simulator.build(find(design), parameters)
     failing = None
 
@@ -166,7 +166,7 @@ def _fails(case: Case, simulator: Simulator) -> bool:
 def replay(path: Path) -> int:
     """Run a failing case again; the status says whether it still fails."""
     design, parameters, case = load(path)
-    simulator = Simulator.build(find(design), find(design).parameters.parse(parameters))
+    simulator = Simulator.build(find(design), find(design).parameters(**parameters))
     outcome = case.run(simulator)
     print(outcome.difference.describe())
     return 0 if outcome.difference.design_is_right else 1

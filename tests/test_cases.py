@@ -29,7 +29,7 @@ SETS = [
     ("design", "given_parameters"), SETS, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_every_bit_takes_both_values_and_one_alone_tells_two_keys_apart(design, given_parameters):
-    p = find(design).parameters.parse(given_parameters)
+    p = find(design).parameters(**given_parameters)
     ones, zeros, alone, with_results = {}, {}, set(), 0
 
     # Not by Hypothesis, whose numbers depend on which modules have been imported.

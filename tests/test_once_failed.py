@@ -15,5 +15,5 @@ CASES = sorted((Path(__file__).parent / "once_failed").glob("*.json"))
 def test_what_once_failed_is_exact(path):
     name, given, case = load(path)
     design = find(name)
-    outcome = case.run(Simulator.build(design, design.parameters.parse(given)))
+    outcome = case.run(Simulator.build(design, design.parameters(**given)))
     assert outcome.difference.design_is_right, outcome.difference.describe()

@@ -4,17 +4,18 @@ import abc
 import dataclasses
 import types
 import typing
+from collections.abc import Mapping
 
 from amaranth.hdl import Signal
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.merger import LEAST_QUEUE
-from streamjoin.hdl.lockstep.admission import ON_FULL
 from streamjoin.reference.predicates import Predicate, parse_predicate, users_code
 from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.reference.written_numbers import whole_number
 
 EQUI = parse_predicate("equi")
+#: What to do with tuples that come while the queues of a join are full.
+ON_FULL = ("stall", "drop")
 
 
 def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
@@ -124,13 +125,9 @@ class CommonParameters(abc.ABC):
         """Cycles that may pass without a tuple taken or a result given, while the output is ready."""
 
     @classmethod
-    def parse(cls, given: dict[str, object]) -> typing.Self:
+    def parse(cls, given: Mapping[str, object]) -> typing.Self:
         """Parameters from names and values, which may be text; ``window`` stands for all windows, ``span`` likewise."""
-        given = dict(given)
-        for name, meant in (("window", cls.window_names(given)), ("span", cls.span_names())):
-            if name in given:
-                value = _read(name, int if name == "window" else int | None, given.pop(name))
-                given = dict.fromkeys(meant, value) | given
+        given = cls.expanded(given, given)
         unknown = sorted(set(given) - set(cls.names()))
         if unknown:
             of_all = [name for name in ("window", "span") if name not in cls.names()]
@@ -142,9 +139,25 @@ class CommonParameters(abc.ABC):
         return cls(**{name: _read(name, types_of[name], value) for name, value in given.items()})
 
     @classmethod
-    def window_names(cls, given: dict[str, object]) -> list[str]:
+    def expanded(cls, given: Mapping[str, object], beside: Mapping[str, object]) -> dict[str, object]:
+        """What is given, with ``window`` and ``span`` as what they stand for beside other parameters."""
+        given = dict(given)
+        for name, meant in (("window", cls.window_names(beside)), ("span", cls.span_names())):
+            if name in given:
+                value = _read(name, int if name == "window" else int | None, given.pop(name))
+                given = dict.fromkeys(meant, value) | given
+        return given
+
+    @classmethod
+    def resolved(cls, preset: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+        """A preset and what is given beside it, which wins."""
+        beside = {**preset, **given}
+        return cls.expanded(preset, beside) | cls.expanded(given, beside)
+
+    @classmethod
+    def window_names(cls, _given: Mapping[str, object]) -> list[str]:
         """What ``window`` stands for, beside the parameters that are given."""
-        return [name for name in cls.names() if name.startswith("window_") and name not in given]
+        return [name for name in cls.names() if name.startswith("window_")]
 
     @classmethod
     def span_names(cls) -> list[str]:
@@ -190,14 +203,6 @@ class JoinParameters(CommonParameters, _TwoWindows):
     @property
     def spans(self) -> tuple[int, ...] | None:
         return None if self.span_r is None else (self.span_r, self.span_s)
-
-
-def check_trees(*, merger_queue: int, fan: int) -> None:
-    """ParameterError where no merging tree, or no control tree, can be made of these."""
-    if merger_queue < LEAST_QUEUE:
-        raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {merger_queue}")
-    if fan < 2:
-        raise ParameterError(f"fan must be at least 2, not {fan}")
 
 
 def _read(name: str, wanted, value):

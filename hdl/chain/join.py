@@ -1,6 +1,5 @@
 """What joins share whose cores send messages to their neighbours: the chain, its ends, and the way out of it."""
 
-import dataclasses
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -8,38 +7,12 @@ from amaranth.hdl import Cat, Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
-from streamjoin.hdl.base.parameters import JoinParameters, check_trees, parameter
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.chain.reorder import Reorder
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut
-from streamjoin.hdl.lib.merger import MERGERS
 from streamjoin.hdl.lib.merging_tree import MergingTree
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MessageChainParameters(JoinParameters):
-    """Parameters of all chains of messages."""
-
-    cores: int = parameter(8, "join cores in the chain")
-    lanes: int = parameter(1, "tuples of a window that a core compares in a cycle")
-    comparators: str = parameter("shared", "one lot for both windows, or one for each", ("shared", "apart"))
-    link_queue: int = parameter(2, "messages that may wait in a core, from each side")
-    job_queue: int = parameter(4, "jobs that may wait in a core, for each window")
-    flight: int = parameter(2, "tuples of S that a core keeps until they are acknowledged")
-    core_queue: int = parameter(8, "results that may wait in each lane, besides its reserve")
-    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
-    merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
-    fan: int = parameter(4, "branches of the control trees, from 2 up")
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_trees(merger_queue=self.merger_queue, fan=self.fan)
-
-    @property
-    def comparisons_per_cycle(self) -> int:
-        """Comparisons that all cores together make in a cycle, at most."""
-        return self.cores * self.lanes * (1 if self.comparators == "shared" else 2)
 
 
 class MessageChainJoin(Part):

@@ -7,11 +7,12 @@ from amaranth.lib import data, memory
 from amaranth.lib.wiring import connect, flipped
 from amaranth.utils import ceil_log2
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.delay_line import DelayLine
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lockstep.core import JoinCore, Pace
+from streamjoin.hdl.lockstep.core import JoinCore
 
 
 class ParallelCore(JoinCore):

@@ -3,9 +3,10 @@
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib.wiring import connect, flipped
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lockstep.core import JoinCore, Pace
+from streamjoin.hdl.lockstep.core import JoinCore
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 
 

@@ -1,43 +1,11 @@
 """Handshake join with message queues: Teubner and Mueller 2011, section 4."""
 
-import dataclasses
 from functools import partial
 
-from streamjoin.hdl.base.parameters import parameter
-from streamjoin.hdl.chain.join import MessageChainJoin, MessageChainParameters
+from streamjoin.hdl.chain.join import MessageChainJoin
 from streamjoin.hdl.handshake_async.driver import HandoverDriver
-from streamjoin.hdl.handshake_async.handover import Handover
 from streamjoin.hdl.handshake_async.handover_core import HandoverCore
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class AsynchronousHandshakeParameters(MessageChainParameters):
-    """Parameters of the asynchronous handshake join."""
-
-    slack: int = parameter(1, "tuples that a core may hold beyond its share of a window")
-
-    @property
-    def handover(self) -> Handover:
-        return Handover(
-            self.layout,
-            cores=self.cores,
-            lanes=self.lanes,
-            windows=(self.window_r, self.window_s),
-            slack=self.slack,
-            link_queue=self.link_queue,
-            jobs=self.job_queue,
-            flight=self.flight,
-        )
-
-    @property
-    def holds_back(self) -> str | None:
-        return "tuples at rest meet only as later ones push them on" if self.cores > 1 else None
-
-    @property
-    def patience(self) -> int:
-        # The longest silence is a drain without results: R pushed through all cores while each of them scans.
-        rows = sum(ring.rows for ring in self.handover.rings.values())
-        return (self.window_r + self.cores) * (rows + 20) + 1000
+from streamjoin.hdl.handshake_async.parameters import AsynchronousHandshakeParameters
 
 
 class AsynchronousHandshakeJoin(MessageChainJoin):

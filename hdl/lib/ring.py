@@ -49,3 +49,8 @@ class Ring:
 def line(place) -> Value:
     """The line of a place: its row, and the lap above it."""
     return Cat(place.row, place.lap)
+
+
+def between(first, place, end):
+    """Whether a place comes at or after ``first`` and before ``end``, on a ring that is never full."""
+    return Mux(first <= end, (first <= place) & (place < end), (first <= place) | (place < end))

@@ -3,13 +3,13 @@
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL
 from streamjoin.hdl.lib.input_gate import InputGate
 from streamjoin.hdl.llhj.driver_window import DriverWindow
 from streamjoin.hdl.llhj.expedition import Expedition
 from streamjoin.hdl.llhj.punctuation import Punctuation
-from streamjoin.hdl.lockstep.core import Pace
 
 
 class ExpeditionDriver(Part):

@@ -1,15 +1,13 @@
 """The tuples of one stream that rest in a core, found by their key."""
 
-from functools import reduce
-from operator import xor
-
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.hashing import bucket_of
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.ring import Ring, line
+from streamjoin.hdl.lib.ring import Ring, between, line
 
 
 class HashWindowStore(Part):
@@ -156,16 +154,3 @@ class HashWindowStore(Part):
             self.busy.eq(~fsm.ongoing("REST") | self.mask),
         ]
         return m
-
-
-def bucket_of(key, buckets: int):
-    """All bits of the key, folded."""
-    width = (buckets - 1).bit_length()
-    if not width:
-        return 0
-    return reduce(xor, (key[bit : bit + width] for bit in range(0, len(key), width)))
-
-
-def between(first, place, end):
-    """Whether a place comes at or after ``first`` and before ``end``, on a ring that is never full."""
-    return Mux(first <= end, (first <= place) & (place < end), (first <= place) | (place < end))

@@ -3,12 +3,11 @@
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.base.pace import Pace
+from streamjoin.hdl.base.parameters import ON_FULL
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lockstep.core import COMMAND, Pace
-
-#: What to do when the queues behind the gate fill up.
-ON_FULL = ("stall", "drop")
+from streamjoin.hdl.lockstep.core import COMMAND
 
 
 class Admission(Part):

@@ -1,7 +1,5 @@
 """What every join core of a lock-step chain looks like from outside."""
 
-from dataclasses import dataclass
-
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
@@ -11,15 +9,6 @@ from streamjoin.hdl.base.tuple_layout import TupleLayout
 #: What all cores are told in every cycle: whether to move on at all, which streams a tuple enters, and whether they
 #: may shift without comparing because all that enters any core are empty slots.
 COMMAND = data.StructLayout({"run": 1, "enter_r": 1, "enter_s": 1, "skip": 1})
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Cycles from one command to the next, by what enters: an R tuple, an S tuple, or both."""
-
-    r: int
-    s: int
-    both: int
 
 
 class JoinCore(Part):

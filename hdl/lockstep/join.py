@@ -5,13 +5,14 @@ from itertools import pairwise
 from amaranth.hdl import Cat, Module, ResetSignal, Signal
 from amaranth.lib.wiring import connect, flipped
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import join_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.lib.merging_tree import MergingTree
 from streamjoin.hdl.lockstep.admission import Admission
-from streamjoin.hdl.lockstep.core import COMMAND, JoinCore, Pace
+from streamjoin.hdl.lockstep.core import COMMAND, JoinCore
 
 
 def reaction(cores: int, fan: int) -> int:

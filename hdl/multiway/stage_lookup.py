@@ -4,9 +4,10 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, memory
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.hashing import bucket_of
 from streamjoin.hdl.lib.one_hot import deepest
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.llhj.hash_window_store import between, bucket_of
+from streamjoin.hdl.lib.ring import between
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.stage_scan import core_ports, keep_order, look_up

@@ -1,63 +1,11 @@
 """Stashed multi-way join of three streams: Najafi et al. 2018."""
 
-import dataclasses
-import typing
-
 from amaranth.lib.wiring import connect
 
-from streamjoin.hdl.base.parameters import ParameterError, parameter
-from streamjoin.hdl.multiway.join import MultiwayJoin, MultiwayParameters
+from streamjoin.hdl.multiway.join import MultiwayJoin
 from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.ring_stage import RingStage
 from streamjoin.hdl.stashed.stash_stage import StashStage
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _ThreeWindows:
-    """The windows; they stand before what all joins have in common."""
-
-    window_s1: int = parameter(64, "tuples of S1 in its window (with span: room for so many)")
-    window_s2: int = parameter(64, "the same for S2")
-    window_s3: int = parameter(64, "the same for S3")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class StashedParameters(MultiwayParameters, _ThreeWindows):
-    """Parameters of the stashed join; ``lanes`` are those of the first stage."""
-
-    second_lanes: int | None = parameter(None, "tuples that the second stage compares in a cycle; none: as the first")
-    stash: int | None = parameter(None, "pairs that the stash holds, from 0 up; none: as many as the window of S1")
-    spare_bits: int = parameter(
-        12, "bits of a position beyond those that windows need: how seldom the stash is emptied"
-    )
-
-    #: The streams in the order of their ports.
-    streams: typing.ClassVar[tuple[str, ...]] = ("S1", "S2", "S3")
-
-    def __post_init__(self):
-        for name, least, default in (("second_lanes", 1, self.lanes), ("stash", 0, self.window_s1)):
-            value = getattr(self, name)
-            if value is None:
-                object.__setattr__(self, name, default)
-            elif not (isinstance(value, int) and value >= least):
-                raise ParameterError(f"{name} must be a whole number from {least} up, not {value!r}")
-        super().__post_init__()
-
-    @property
-    def windows(self) -> tuple[int, ...]:
-        return self.window_s1, self.window_s2, self.window_s3
-
-    @property
-    def comparisons_per_cycle(self) -> int:
-        """Comparisons that both stages together make in a cycle, at most."""
-        return self.lanes + self.second_lanes
-
-    @property
-    def patience(self) -> int:
-        # The longest silence: everything matches but for the last scan, for all that is under way.
-        scans = 2 + max(self.windows)
-        rows = max(*self.windows, self.stash) // min(self.lanes, self.second_lanes) + 60
-        return min(1 << 62, 1000 + scans * rows * self.flight * 3)
 
 
 class StashedJoin(MultiwayJoin):

@@ -40,7 +40,7 @@ _ROUNDS = 8
 def simulation_speed(_: Path) -> Iterator[Figure]:
     """The bulk driver beside the two other ways to simulate, with 4 cores."""
     design = find("handshake")
-    parameters = design.parameters.parse({"cores": 4, "window": 32})
+    parameters = design.parameters(cores=4, window=32)
     verilog = design_verilog(design, parameters)
     (bulk,) = _bulk_speeds({"bulk": (verilog, build_library(verilog))}, 1_000_000).values()
     cocotb = _cocotb_speed(design.component(parameters), cycles=40_000)
@@ -55,7 +55,7 @@ def simulation_speed(_: Path) -> Iterator[Figure]:
 def shared_modules(_: Path) -> Iterator[Figure]:
     """64 cores as we build them, and what each step of the way is worth."""
     design = find("handshake")
-    parameters = design.parameters.parse({"cores": 64, "window": 512})
+    parameters = design.parameters(cores=64, window=512)
     shared = design_verilog(design, parameters)
     apart = generate(design.component(parameters), "handshake", share=False)
     contenders = {
@@ -78,7 +78,7 @@ def build_times(_: Path) -> Iterator[Figure]:
     design = find("handshake")
     for cores, limit in ((64, 60), (200, 180)):
         with _empty_cache():
-            simulator = Simulator.build(design, design.parameters.parse({"cores": cores, "window": 8 * cores}))
+            simulator = Simulator.build(design, design.parameters(cores=cores, window=8 * cores))
         yield Figure(f"build of {cores} cores, parallel scan", simulator.build_seconds, "s", f"<= {limit}")
 
 
@@ -86,11 +86,11 @@ def throughput(_: Path) -> Iterator[Figure]:
     """Tuples a cycle without matches, and the share of the limit at every match rate."""
     design = find("handshake")
     for cores in (8, 64, 200):
-        simulator = Simulator.build(design, design.parameters.parse({"cores": cores, "window": 8 * cores}))
+        simulator = Simulator.build(design, design.parameters(cores=cores, window=8 * cores))
         (point,) = measure(simulator, [0], lambda _: 200_000)
         assert point.exact
         yield Figure(f"parallel scan, {cores} cores, no matches", point.tuples_per_cycle, "tuples/cycle", ">= 1.95")
-    simulator = Simulator.build(design, design.parameters.parse(design.presets["parallel-64"]))
+    simulator = Simulator.build(design, design.parameters(**design.presets["parallel-64"]))
     rates = (0, 1e-5, 1e-4, 3e-4, 0.5 / 512, 1 / 512, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
     points = measure(simulator, rates, lambda rate: 60_000 if rate < 0.01 else 6_000)
     assert all(point.exact for point in points)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from streamjoin.hdl.bisort.join import BisortParameters
+from streamjoin.hdl.bisort.parameters import BisortParameters
 from streamjoin.hdl.registry import find
 from streamjoin.report.bench.figures import Figure
 from streamjoin.sim.run.model import Model
@@ -41,7 +41,7 @@ def simulator(**given) -> Simulator:
     sizes = {"window": SUBWINDOW, "subwindow": SUBWINDOW, "partitions": PARTITIONS, "batch": BATCH}
     given = {**sizes, "predicate": f"band:{BAND}", "collect": 1 << 20, "output": "records", **UNLIMITED, **given}
     design = find("bisort")
-    return Simulator.build(design, design.parameters.parse(given))
+    return Simulator.build(design, design.parameters(**given))
 
 
 def steps(simulated: Simulator, stream: np.ndarray, key: np.ndarray) -> tuple[list[Step], np.ndarray]:

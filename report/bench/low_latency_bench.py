@@ -84,7 +84,7 @@ def blocked_cores(_: Path) -> Iterator[Figure]:
 
 def _run(name: str, given: dict, rate: float) -> Simulation:
     design = find(name)
-    simulation = Simulator.build(design, design.parameters.parse(given)).run(Workload(match_rate=rate).slice(0, 10_000))
+    simulation = Simulator.build(design, design.parameters(**given)).run(Workload(match_rate=rate).slice(0, 10_000))
     if not simulation.exact:
         raise DesignError(f"{name} with {given} gives another result than the reference")
     return simulation

@@ -25,7 +25,7 @@ _TUPLES, _LANES, _BATCH, _WINDOW = 400_000, 2, 50_000, 64
 def alternative(_: Path) -> Iterator[Figure]:
     """Both on the same tuples, one after the other in one session."""
     design = find("handshake")
-    simulator = Simulator.build(design, design.parameters.parse({"cores": 8, "window": _WINDOW}))
+    simulator = Simulator.build(design, design.parameters(cores=8, window=_WINDOW))
     lanes = Lanes(Workload(match_rate=0.001), _TUPLES, _LANES, _BATCH)
     with tempfile.TemporaryDirectory() as folder, spark_session("local[2]") as spark:
         place = Path(folder)

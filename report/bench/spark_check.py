@@ -39,7 +39,7 @@ def check(_: Path) -> Iterator[Figure]:
     """The share of the check in a segment's processor time, and how fast it is by itself; the best of three runs."""
     for name, given, rate in _CASES:
         design = find(name)
-        parameters = design.parameters.parse(given)
+        parameters = design.parameters(**given)
         workload = Workload(streams=len(parameters.streams), predicate=parameters.predicate, match_rate=rate)
         simulator = Simulator.build(design, parameters)
         run_segment(simulator, workload, 0, _WARM_UP)

@@ -74,7 +74,7 @@ def _last(commits: Path) -> int:
 
 
 def _compared(output: Path) -> Iterator[Figure]:
-    parameters = find("handshake").parameters.parse({"cores": 2, "window": _WINDOW})
+    parameters = find("handshake").parameters(cores=2, window=_WINDOW)
     lanes = Lanes(Workload(match_rate=_RATE), _TUPLES, _LANES, _BATCH)
     with spark_session("local[2]", {"spark.sql.shuffle.partitions": "4"}) as spark:
         ours = spark.read.parquet(str(output)).select("lane", "R", "S")

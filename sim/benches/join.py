@@ -21,7 +21,7 @@ from streamjoin.sim.benches.streams import STALLS, Sink
 from streamjoin.sim.run.punctuation_check import Promises
 from streamjoin.sim.tuples.numbering import payloads
 
-PARAMETERS = find(SETTINGS["design"]).parameters.parse(SETTINGS["parameters"])
+PARAMETERS = find(SETTINGS["design"]).parameters(**SETTINGS["parameters"])
 WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.spans)
 GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.

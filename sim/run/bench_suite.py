@@ -6,6 +6,8 @@ from pathlib import Path
 
 from amaranth.lib import data, wiring
 
+from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.chain.reorder import Reorder
@@ -20,10 +22,8 @@ from streamjoin.hdl.lib.merging_tree import MergingTree
 from streamjoin.hdl.lib.ring import Ring
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 from streamjoin.hdl.lockstep.admission import Admission
-from streamjoin.hdl.lockstep.core import Pace
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 from streamjoin.hdl.nested_loop.nested_loop_core import NestedLoopCore
-from streamjoin.hdl.registry import Design
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.run.cocotb_runner import BenchReport, run_bench
 from streamjoin.sim.verilog.bundle import Bundle

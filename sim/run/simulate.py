@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from streamjoin.hdl.axi_stream import AxiStreamPorts
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import Design
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import Difference, compare
 from streamjoin.reference.join import count_overflows

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters
-from streamjoin.hdl.registry import Design
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import compare
 from streamjoin.reference.vectorised import window_join_array

@@ -11,8 +11,8 @@ import typing
 from collections.abc import Iterable, Sequence
 from itertools import product
 
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import Design
 from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.synth.sweep.arithmetic import evaluate, names_in
 
@@ -80,7 +80,7 @@ def expand(designs: Sequence[Design], axes: Iterable[Axis]) -> Grid:
             choices = dict(zip(own, values, strict=True))
             told = _that_matter(design, choices)
             try:
-                parameters = design.parameters.parse(_resolve(design, choices))
+                parameters = design.parameters(**_resolve(design, choices))
             except ParameterError as error:
                 refusal = Refusal(design.name, told, str(error))
                 if refusal not in refusals:
@@ -106,14 +106,14 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
                 f"-p {axis.design}.{axis.name} names a design that is not swept: add it, or drop the -p"
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
-            known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters.names())])
+            known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters_type.names())])
             raise ParameterError(
                 f"there is no parameter {printable(axis.name, 30)}; there are {listed(known, axis.name)}"
             )
 
 
 def _has(design: Design, name: str) -> bool:
-    return name in ("window", "span") or name in design.parameters.names()
+    return name in ("window", "span") or name in design.parameters_type.names()
 
 
 def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
@@ -126,7 +126,7 @@ def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
 
 def _resolve(design: Design, choices: dict[str, str]) -> dict[str, object]:
     """The values of the design's own parameters, expressions worked out."""
-    types_of = typing.get_type_hints(design.parameters)
+    types_of = typing.get_type_hints(design.parameters_type)
     defaults = design.parameters().as_dict()
 
     def number(name: str, asking: tuple[str, ...]) -> int:

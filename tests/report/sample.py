@@ -65,8 +65,8 @@ def cost(target, mhz, luts, window, most):
 
 
 def row(design, choices, target, most, mhz, luts, latency, fits=True, check="exact"):
-    parameters = find(design).parameters.parse(
-        {**choices, "window": 8 * int(choices["cores"])} if "cores" in choices else choices
+    parameters = find(design).parameters(
+        **{**choices, "window": 8 * int(choices["cores"])} if "cores" in choices else choices
     )
     window = parameters.window_r
     sentence = f"{design} needs {luts} LUTs, {target} has 30000: take fewer cores or a larger target"

@@ -20,4 +20,4 @@ def spark():
 def small():
     """A small simulator."""
     design = find("handshake")
-    return Simulator.build(design, design.parameters.parse({"cores": 2, "window_r": 8, "window_s": 4}))
+    return Simulator.build(design, design.parameters(cores=2, window_r=8, window_s=4))

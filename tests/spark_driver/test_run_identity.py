@@ -18,7 +18,7 @@ LANES = Lanes(Workload(seed=1, match_rate=0.1), tuples=100)
 
 def of(lanes=LANES, **given):
     design = find("nested-loop")
-    parameters = design.parameters.parse({"window": 4, **given})
+    parameters = design.parameters(**{"window": 4} | given)
     source = dataclasses.replace(lanes.source, predicate=parameters.predicate)
     whole = identity(design_verilog(design, parameters), dataclasses.replace(lanes, source=source))
     return json.loads(json.dumps(whole))  # as it is kept

@@ -49,7 +49,7 @@ class State:
 @cache
 def build(**given_parameters):
     design = find("handshake")
-    return Simulator.build(design, design.parameters.parse({"cores": 2, **given_parameters}))
+    return Simulator.build(design, design.parameters(**{"cores": 2} | given_parameters))
 
 
 def in_batches(simulator, workload, cuts):

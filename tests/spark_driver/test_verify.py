@@ -30,7 +30,7 @@ from streamjoin.spark_driver.verify import segmentation_for, verify
 
 def simulator(name="handshake", **given):
     design = find(name)
-    return Simulator.build(design, design.parameters.parse(given))
+    return Simulator.build(design, design.parameters(**given))
 
 
 def test_a_run_in_segments_is_the_whole_join(small):
@@ -88,9 +88,7 @@ def test_a_million_tuples(spark, tmp_path):
 
 
 def test_tuples_of_a_file_with_times_and_two_keys(spark, tmp_path):
-    workload = Workload(
-        seed=2, predicate=find("llhj").parameters.parse({"predicate": "band2:3,9"}).predicate, match_rate=0.05
-    )
+    workload = Workload(seed=2, predicate=find("llhj").parameters(predicate="band2:3,9").predicate, match_rate=0.05)
     # Far beyond what a timestamp can say: only differences matter.
     whole = workload.slice(0, 3000)
     late = dataclasses.replace(whole, time=whole.time + 2**40)

@@ -44,7 +44,7 @@ def simulate(chain: str, given: dict, tuples: int, match_rate: float) -> Simulat
     """One run of a chain with further parameters; DesignError if its result is not exact."""
     name, common = CHAINS[chain]
     design = find(name)
-    parameters = design.parameters.parse({**common, **given})
+    parameters = design.parameters(**common | given)
     workload = Workload(match_rate=match_rate, predicate=parameters.predicate, key_width=parameters.key_width)
     simulation = Simulator.build(design, parameters).run(workload.slice(0, tuples))
     if not simulation.exact:

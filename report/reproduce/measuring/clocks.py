@@ -25,7 +25,7 @@ def measure_clocks(variants: dict[str, dict], settings: Settings, target: str = 
     points = []
     for variant, given in variants.items():
         for cores in settings.cores or CORES:
-            parameters = design.parameters.parse({**given, "cores": cores, "window": SEGMENT * cores})
+            parameters = design.parameters(**given | {"cores": cores, "window": SEGMENT * cores})
             name = f"handshake with {cores} cores, {variant},"
             settings.progress(f"{name} on {target}")
             point = {"variant": variant, "cores": cores, "parameters": parameters.as_dict()}

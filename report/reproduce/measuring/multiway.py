@@ -15,7 +15,7 @@ POINTS = 40
 def simulate(design: str, given: dict, match_rate: float, tuples: int, *, loses: bool = False) -> Simulation:
     """A run of arrivals in turns; DesignError if it is not exact, but for results that a design ``loses``."""
     found = find(design)
-    simulator = Simulator.build(found, found.parameters.parse(given))
+    simulator = Simulator.build(found, found.parameters(**given))
     workload = Workload(streams=len(simulator.parameters.streams), match_rate=match_rate)
     simulation = simulator.run(workload.slice(0, tuples))
     wrong = simulation.difference.counts

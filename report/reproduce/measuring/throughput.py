@@ -32,7 +32,7 @@ def simulators(cores: int = CORES) -> dict[str, Simulator]:
         STREAMING: (handshake, {**paper, "merger": "streaming"}),
         BASELINE: (nested_loop, {"window": window}),
     }
-    return {name: Simulator.build(d, d.parameters.parse(given)) for name, (d, given) in designs.items()}
+    return {name: Simulator.build(d, d.parameters(**given)) for name, (d, given) in designs.items()}
 
 
 def measure_series(

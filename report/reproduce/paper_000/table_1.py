@@ -24,7 +24,7 @@ def measure(settings: Settings, *, window: int = WINDOW, cores: tuple[int, ...] 
     points = []
     for count in cores:
         settings.progress(f"{count} cores, windows of {window}")
-        parameters = design.parameters.parse({"cores": count, "window": window, "scan": "sequential"})
+        parameters = design.parameters(cores=count, window=window, scan="sequential")
         simulator = Simulator.build(design, parameters)
         short, long = (simulate(simulator, [0], lambda _, n=n: n)[0] for n in (4 * window, 12 * window))
         if not (short.exact and long.exact):

@@ -27,7 +27,7 @@ def measure(
     points = []
     for storage, count in product(STORAGES, cores):
         given = {"cores": count, "window": window, "scan": "sequential", "storage": storage}
-        parameters = design.parameters.parse(given)
+        parameters = design.parameters(**given)
         settings.progress(f"switching activity, {count} cores, windows in {storage}")
         activity = switching_activity(design, parameters, tuples=tuples)
         settings.progress(f"area, {count} cores, windows in {storage}")

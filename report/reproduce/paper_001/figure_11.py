@@ -26,7 +26,7 @@ def measure(settings: Settings) -> dict:
     for cores in settings.cores or CORES:
         settings.progress(f"area, {cores} cores")
         given = {**design.presets["paper-001"], "cores": cores, "window": SEGMENT * cores}
-        component = design.component(design.parameters.parse(given))
+        component = design.component(design.parameters(**given))
         cost = measure_cost(component, find_target(TARGET), name=f"handshake with {cores} cores")
         counts = {name: getattr(cost, name) for name in ("luts", "ffs", "brams", "lutrams", "seconds")}
         points.append({"cores": cores, **counts})

@@ -6,7 +6,7 @@ from streamjoin.hdl.bisort.batch_collector import BatchCollector
 from streamjoin.hdl.bisort.batch_store import BatchStore
 from streamjoin.hdl.bisort.index_array import IndexArray
 from streamjoin.hdl.bisort.insertion_engine import InsertionEngine
-from streamjoin.hdl.bisort.join import BisortParameters
+from streamjoin.hdl.bisort.parameters import BisortParameters
 from streamjoin.hdl.bisort.probing_engine import ProbingEngine
 from streamjoin.hdl.registry import find
 from streamjoin.report import style
@@ -66,7 +66,7 @@ def measure(
             points.append({"target": target, "part": name, **_counts(cost)})
     settings.progress(f"a small join on {whole_target}")
     design = find("bisort")
-    component = design.component(design.parameters.parse(whole))
+    component = design.component(design.parameters(**whole))
     cost = measure_cost(component, find_target(whole_target), name="bisort", seeds=settings.seeds, jobs=settings.jobs)
     clock = {"target": whole_target, "parameters": whole, **_counts(cost), "fmax_mhz": cost.as_dict()["fmax_mhz"]}
     return {"parameters": parameters, "points": points, "whole": clock}

@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 from amaranth.hdl import Value
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.hdl.handshake.join import HandshakeParameters, split
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
+from streamjoin.hdl.handshake.parameters import HandshakeParameters, split
 from streamjoin.hdl.handshake.sequential_core import SequentialCore
 from streamjoin.hdl.lib.control_tree import tree_depth
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.merger import MERGERS
 from streamjoin.hdl.lockstep.admission import Admission
-from streamjoin.hdl.lockstep.core import Pace
 from streamjoin.hdl.lockstep.join import LockStepJoin, reaction
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 from streamjoin.hdl.registry import DESIGNS, find
@@ -57,9 +57,9 @@ def test_zeros_in_front_do_not_change_a_number():
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 def test_of_many_parameters_those_are_named_that_are_meant(design):
-    for name in design.parameters.names():
+    for name in design.parameters_type.names():
         with pytest.raises(ParameterError, match=rf"there is no parameter {name}x; there are .*\b{name}\b") as caught:
-            design.parameters.parse({f"{name}x": 1})
+            design.parameters(**{f"{name}x": 1})
         assert len(str(caught.value)) <= 280
 
 
@@ -85,19 +85,19 @@ def test_span_sets_both_spans_and_single_ones_win():
     assert HandshakeParameters.parse({"span": "7"}).spans == (7, 7)
     assert HandshakeParameters.parse({"span_r": 9, "span": 7}).spans == (9, 7)
     assert HandshakeParameters.parse({"span": None}).spans is None
-    assert find("circular").parameters.parse({"span": 7, "streams": 4}).spans == (7, 7, 7, 7)
+    assert find("circular").parameters(span=7, streams=4).spans == (7, 7, 7, 7)
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 def test_parameters_survive_the_way_through_json(design):
     for given in ({}, *design.presets.values(), {"span": 5, "predicate": "bands:-1..2,4..5"}):
-        parameters = design.parameters.parse(given)
-        assert design.parameters.parse(parameters.as_dict()) == parameters
+        parameters = design.parameters(**given)
+        assert design.parameters(**parameters.as_dict()) == parameters
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 def test_every_parameter_has_a_meaning(design):
-    for field in dataclasses.fields(design.parameters):
+    for field in dataclasses.fields(design.parameters_type):
         assert field.metadata["meaning"], field.name
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.hdl.bisort.join import BisortParameters
+from streamjoin.hdl.bisort.parameters import BisortParameters
 from streamjoin.hdl.board.self_test import SelfTest
 from streamjoin.hdl.lib.external_memory import ExternalMemory
 

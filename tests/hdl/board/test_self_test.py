@@ -44,7 +44,7 @@ CASES = {
 
 def made(name, **wishes):
     design, wanted = CASES[name]
-    parameters = find(design).parameters.parse(wanted)
+    parameters = find(design).parameters(**wanted)
     return SelfTest(find(design).component(parameters), parameters, **wishes)
 
 
@@ -157,7 +157,7 @@ class Faulty(wiring.Component):
 )
 def test_a_fault_is_noticed(fault):
     design = find("handshake")
-    parameters = design.parameters.parse({"cores": 2, "window": 8})
+    parameters = design.parameters(cores=2, window=8)
     faulty = SelfTest(Faulty(design.component(parameters), fault), parameters)
     assert verdict(faulty, within=5000) == ((1, 0) if fault == "none" else (0, 1))
 
@@ -181,14 +181,14 @@ def test_as_verilog(simulator):
 )
 def test_what_cannot_be_tested(sentence, wanted, wishes):
     design = find("nested-loop")
-    parameters = design.parameters.parse(wanted)
+    parameters = design.parameters(**wanted)
     with pytest.raises(ParameterError, match=sentence):
         SelfTest(design.component(parameters), parameters, **wishes)
 
 
 def test_two_streams_only():
     design = find("nested-loop")
-    parameters = design.parameters.parse({})
+    parameters = design.parameters()
 
     class Three(type(parameters)):
         streams = ("S1", "S2", "S3")

@@ -3,7 +3,7 @@
 import pytest
 
 from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.hdl.circular.join import CircularParameters
+from streamjoin.hdl.circular.parameters import CircularParameters
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections import deque
 import pytest
 from amaranth.sim import Simulator
 
-from streamjoin.hdl.circular.join import CircularParameters
+from streamjoin.hdl.circular.parameters import CircularParameters
 from streamjoin.hdl.multiway.arrival_sequencer import ArrivalSequencer
 
 STREAMS = 4

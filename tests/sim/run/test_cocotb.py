@@ -36,7 +36,7 @@ def test_component(bench, simulator):
 @pytest.mark.parametrize(("name", "simulator"), on_simulators(BENCHED))
 def test_design(name, simulator):
     design, given = BENCHED[name]
-    parameters = find(design).parameters.parse(SMALL | given)
+    parameters = find(design).parameters(**SMALL | given)
     report = run_design_benches(find(design), parameters, simulator)
     assert report.failures == (), f"see {report.log}"
     assert report.passed > 0

@@ -7,7 +7,7 @@ from streamjoin.sim.tuples.workload import Workload
 
 
 def circular(**given):
-    return find("circular").parameters.parse(given)
+    return find("circular").parameters(**given)
 
 
 def test_inputs_of_wide_banks_alone_are_kept_apart():

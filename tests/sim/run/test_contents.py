@@ -69,7 +69,7 @@ HASHED = [
 
 
 def parse(design: str, words: str):
-    return find(design).parameters.parse(dict(word.split("=", 1) for word in words.split()))
+    return find(design).parameters(**dict(word.split("=", 1) for word in words.split()))
 
 
 def seldom_met(parameters, seed: int, count: int = 300) -> Arrivals:

@@ -21,7 +21,7 @@ SETS = [
 @functools.cache
 def simulator(words: str) -> Simulator:
     circular = find("circular")
-    return Simulator.build(circular, circular.parameters.parse(dict(word.split("=") for word in words.split())))
+    return Simulator.build(circular, circular.parameters(**dict(word.split("=") for word in words.split())))
 
 
 @pytest.mark.parametrize("words", SETS)

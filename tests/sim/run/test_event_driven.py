@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not four_state.AVAILABLE, reason="no iverilog he
 @pytest.mark.parametrize("name", DESIGNS)
 def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
     design, given = DESIGNS[name]
-    parameters = find(design).parameters.parse(SMALL | given)
+    parameters = find(design).parameters(**SMALL | given)
     verilog = design_verilog(find(design), parameters)
     simulator = Simulator(
         find(design), parameters, verilog, four_state.compile_design(verilog, tmp_path, rules), build_seconds=0.0
@@ -54,7 +54,7 @@ def test_the_untouched_file_in_the_stock_runner_of_cocotb(design, further, tmp_p
     manifest = json.loads((tmp_path / "joined.json").read_text())
     runner = get_runner("icarus")
     runner.build(sources=[tmp_path / "joined.v"], hdl_toplevel="joined", timescale=("1ns", "1ns"))
-    settings = {"design": design, "parameters": find(design).parameters.parse(given).as_dict()}
+    settings = {"design": design, "parameters": find(design).parameters(**given).as_dict()}
     results = runner.test(
         test_module="streamjoin.sim.benches.join",
         hdl_toplevel="joined",

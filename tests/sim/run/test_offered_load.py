@@ -20,7 +20,7 @@ WINDOW = 15
 
 @functools.cache
 def simulator(design: str, words: str = "") -> Simulator:
-    parameters = find(design).parameters.parse(dict(word.split("=", 1) for word in words.split()))
+    parameters = find(design).parameters(**dict(word.split("=", 1) for word in words.split()))
     return Simulator.build(find(design), parameters)
 
 

@@ -15,7 +15,7 @@ from streamjoin.sim.tuples.workload import Workload
 
 
 def simulator(design: str, **given) -> Simulator:
-    return Simulator.build(find(design), find(design).parameters.parse(given))
+    return Simulator.build(find(design), find(design).parameters(**given))
 
 
 def cycles_a_command(simulated: Simulator, stream: list[int]) -> set[int]:

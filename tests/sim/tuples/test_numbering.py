@@ -68,7 +68,7 @@ def test_greater_numbers_than_fit_begin_anew():
 def test_a_design_that_loses_a_bit_of_a_payload_is_noticed(bit):
     """Whatever its results then seem to be of: the difference is told, and nothing else breaks."""
     design = find("nested-loop")
-    parameters = design.parameters.parse({"window": 4, "payload_width": 64})
+    parameters = design.parameters(window=4, payload_width=64)
     right = design_verilog(design, parameters)
     # The input of R is a key of 32 bits and the payload.
     text, lines = re.subn(r"(?<=\br\[95:0\] <= )i_r__payload;", rf"i_r__payload & ~(96'h1 << {32 + bit});", right.text)

@@ -21,7 +21,7 @@ def design():
 
 @pytest.fixture(scope="module")
 def parameters(design):
-    return design.parameters.parse(GIVEN)
+    return design.parameters(**GIVEN)
 
 
 def behind_our_names(axi, plain):

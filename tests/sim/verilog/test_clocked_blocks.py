@@ -4,10 +4,10 @@ import pytest
 from amaranth.back import rtlil
 from pyosys import libyosys
 
+from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.board.checksum import Checksum
 from streamjoin.hdl.lockstep.admission import Admission
-from streamjoin.hdl.lockstep.core import Pace
 from streamjoin.hdl.lockstep.segment import RegisterSegment
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.verilog import clocked_blocks

@@ -79,7 +79,7 @@ def test_a_module_without_blocks_gets_no_trigger():
 def test_every_block_of_every_design(name):
     """By structure, for whoever has no four-state simulator: each reads a trigger that changes after the start."""
     design, given = DESIGNS[name]
-    text = design_verilog(find(design), find(design).parameters.parse(SMALL | given)).text
+    text = design_verilog(find(design), find(design).parameters(**SMALL | given)).text
     blocks = BLOCK.findall(text)
     assert blocks
     assert set(blocks) == {TRIGGERED}

@@ -118,14 +118,14 @@ def test_a_name_that_verilog_cannot_bear():
 def test_no_block_that_an_event_simulator_would_never_run(scan, on_full):
     """A combinational block without inputs waits for a change that never comes, and its output stays undefined."""
     design = find("handshake")
-    verilog = design_verilog(design, design.parameters.parse({"cores": 3, "scan": scan, "on_full": on_full}))
+    verilog = design_verilog(design, design.parameters(cores=3, scan=scan, on_full=on_full))
     assert not re.search(r"always @\*\n\s+\S+ = \d+'[hbd]\w+;", verilog.text)
 
 
 def test_what_synthesis_must_know_stands_in_the_verilog():
     """Hints for memories and for parts to be left alone; no other attribute is in the reader's way."""
     design = find("handshake")
-    text = design_verilog(design, design.parameters.parse({"cores": 5, "window": 20})).text
+    text = design_verilog(design, design.parameters(cores=5, window=20)).text
     attributes = set(re.findall(r"\(\* (\w+) = .* \*\)", text))
     assert attributes <= {"keep_hierarchy", "dont_merge", "dont_touch", "preserve", "no_rw_check", "ramstyle"}
 

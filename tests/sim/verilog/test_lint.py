@@ -41,8 +41,8 @@ EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]
 @pytest.mark.parametrize(("name", "given"), [(name, given) for name in VARIANTS for given in VARIANTS[name]], ids=str)
 def test_designs(name, given, extra):
     design = DESIGNS[name]
-    small = SMALL if set(SMALL) <= set(design.parameters.names()) else SMALL_MULTIWAY
-    assert lint(design_verilog(design, design.parameters.parse({**small, **given, **extra}))) == CLEAN
+    small = SMALL if set(SMALL) <= set(design.parameters_type.names()) else SMALL_MULTIWAY
+    assert lint(design_verilog(design, design.parameters(**small | given | extra))) == CLEAN
 
 
 def test_every_design_is_among_the_variants():
@@ -64,7 +64,7 @@ def test_every_design_is_among_the_variants():
 def test_constant_comparisons_blocks_without_inputs_and_signals_of_no_bits(name, given):
     """Each had findings once."""
     design = DESIGNS[name]
-    assert lint(design_verilog(design, design.parameters.parse(given))) == CLEAN
+    assert lint(design_verilog(design, design.parameters(**given))) == CLEAN
 
 
 @pytest.mark.parametrize("number", range(len(DESIGNS) * ROUNDS))
@@ -77,7 +77,7 @@ def test_a_plain_run_of_verilator_is_content(name, tmp_path):
     """With the file as it is and no flags: what is waived, the file says itself. Without that, it is not content."""
     design = DESIGNS[name]
     path, bare = tmp_path / "design.v", tmp_path / "bare.v"
-    verilog = design_verilog(design, design.parameters.parse({"window": 8}))
+    verilog = design_verilog(design, design.parameters(window=8))
     path.write_text(verilog.text)
     bare.write_text(without_pragmas(verilog.text))
     top = verilog.manifest["name"]
@@ -99,12 +99,12 @@ def test_presets_in_small(name, preset):
     design = DESIGNS[name]
     given = {**design.presets[preset], "window": 8}
     given |= {name: 4 for name in ("cores", "lanes") if name in given}
-    assert lint(design_verilog(design, design.parameters.parse(given), axi=True)) == CLEAN
+    assert lint(design_verilog(design, design.parameters(**given), axi=True)) == CLEAN
 
 
 def test_a_self_test():
     design = DESIGNS["handshake"]
-    parameters = design.parameters.parse({"cores": 2, "window": 8})
+    parameters = design.parameters(cores=2, window=8)
     assert lint(generate(SelfTest(design.component(parameters), parameters), "self_test")) == CLEAN
 
 

@@ -57,7 +57,7 @@ def test_ports_from_one_up_in_their_order():
 @pytest.mark.parametrize("aliases", [False, True])
 def test_ports_stand_in_the_order_of_the_manifest(aliases):
     design = find("handshake")
-    verilog = design_verilog(design, design.parameters.parse({"cores": 2, "window": 4}), aliases=aliases)
+    verilog = design_verilog(design, design.parameters(cores=2, window=4), aliases=aliases)
     header = verilog.text.partition("module handshake(")[2].partition(");")[0]
     assert header.split(", ") == [port["name"] for port in verilog.manifest["ports"]]
     assert header.startswith("clk, rst, i_r__payload, i_r__valid, i_r__ready")

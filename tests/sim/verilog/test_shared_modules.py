@@ -16,7 +16,7 @@ from streamjoin.sim.verilog.generate import generate
 
 def modules(**given) -> list[str]:
     design = find("handshake")
-    return re.findall(r"^module (\S+?)\(", design_verilog(design, design.parameters.parse(given)).text, re.MULTILINE)
+    return re.findall(r"^module (\S+?)\(", design_verilog(design, design.parameters(**given)).text, re.MULTILINE)
 
 
 def test_the_number_of_modules_does_not_depend_on_the_number_of_cores():
@@ -41,7 +41,7 @@ def test_names_need_no_escaping():
 def test_all_names_begin_with_that_of_the_top(name, given, axi):
     """So that two joins fit into one project."""
     design = find(name)
-    text = design_verilog(design, design.parameters.parse({"window": 8, **given}), "mine", axi=axi).text
+    text = design_verilog(design, design.parameters(**{"window": 8} | given), "mine", axi=axi).text
     names = re.findall(r"^module (\w+)", text, re.MULTILINE)
     assert "mine" in names
     assert all(name == "mine" or name.startswith("mine_") for name in names)
@@ -58,7 +58,7 @@ def test_all_names_begin_with_that_of_the_top(name, given, axi):
 def test_memories_have_no_start_contents(share):
     """Every design is right from any; a loop of more than 5000 iterations would stop Quartus."""
     design = find("nested-loop")
-    component = design.component(design.parameters.parse({"window": 20, "storage": "memory"}))
+    component = design.component(design.parameters(window=20, storage="memory"))
     text = generate(component, "plain", share=share).text
     assert re.search(r"^  reg \[\d+:0\] \w+ \[19:0\];$", text, re.MULTILINE)
     assert not re.search(r"^  initial (?!\\\$start <= 0;$)", text, re.MULTILINE)
@@ -85,7 +85,7 @@ def test_a_rom_keeps_its_contents():
 
 def text(name: str, given: dict) -> str:
     design = find(name)
-    return design_verilog(design, design.parameters.parse(given)).text
+    return design_verilog(design, design.parameters(**given)).text
 
 
 def test_a_million_words_are_written_down_like_a_thousand():

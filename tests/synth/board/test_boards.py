@@ -23,7 +23,7 @@ from tests.synth.board.gate_level import verdict_of_ulx3s
 @pytest.fixture(scope="module")
 def self_test():
     design = find("nested-loop")
-    parameters = design.parameters.parse({"window": 2, "key_width": 4, "payload_width": 4})
+    parameters = design.parameters(window=2, key_width=4, payload_width=4)
     return generate(SelfTest(design.component(parameters), parameters, tuples=100), "streamjoin_self_test")
 
 

@@ -73,7 +73,7 @@ def _cache_of_our_own(tmp_path_factory):
 def handshake():
     design = find_design("handshake")
     values = {"cores": 2, "window": 4, "key_width": 4, "payload_width": 2, "match_queue": 4}
-    return lambda: design.component(design.parameters.parse(values))
+    return lambda: design.component(design.parameters(**values))
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_a_memory_read_with_the_clock_is_ram(target):
 def test_the_memories_of_designs_are_ram(design, given, target):
     """Queues, histories, delay lines, windows, batches and indexes."""
     found = find_design(design)
-    cost = measure(found.component(found.parameters.parse(given)), unrouted(target), name=design)
+    cost = measure(found.component(found.parameters(**given)), unrouted(target), name=design)
     assert cost.memory_bits > 2000
     assert (cost.ram_as_registers, cost.lost_memories) == (0, [])
 

@@ -14,7 +14,7 @@ from streamjoin.synth.flow.parts import kinds
 
 def handshake(**values):
     design = find("handshake")
-    return design.component(design.parameters.parse({"cores": 4, "window": 8, "key_width": 4, **values}))
+    return design.component(design.parameters(**{"cores": 4, "window": 8, "key_width": 4} | values))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,74 @@
+"""What a design says of itself: its name, how to make one, and which parameters it takes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from amaranth.lib import wiring
+
+from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.reference.bibliography import PAPERS
+from streamjoin.reference.wording import listed, shown
+
+
+@dataclass(frozen=True)
+class Design:
+    """A kind of join.
+
+    This is all that the command line, the tests, synthesis and Spark know about it; what depends on the values of its
+    parameters (streams, windows, pace, patience, what its output means, what a drain needs) its parameters say, see
+    :class:`~streamjoin.hdl.base.parameters.CommonParameters`.
+
+    Attributes
+    ----------
+    name
+        What users call it.
+    summary
+        What it is, in half a sentence.
+    parameters_type
+        The class of its parameters.
+    component
+        Makes the hardware, given parameters: an Amaranth component with the ports of
+        :func:`~streamjoin.hdl.base.ports.join_ports`.
+    papers
+        Where it was published: numbers of our bibliography, or citations.
+    presets
+        Named parameter sets that tests, synthesis and documentation share.
+    found_as
+        By which name the registry finds it: ``module:NAME`` where it is not installed.
+    """
+
+    name: str
+    summary: str
+    parameters_type: type[CommonParameters]
+    component: Callable[..., wiring.Component]
+    papers: tuple[str, ...] = ()
+    presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    found_as: str = ""
+
+    def parameters(self, **given: object) -> CommonParameters:
+        """Parameters by name, as values or as text; ``preset`` names a set, and what is given beside it wins.
+
+        ``window`` sets all windows at once, ``span`` all spans.
+        """
+        preset = given.pop("preset", None)
+        if preset is None:
+            return self.parameters_type.parse(given)
+        if preset not in self.presets:
+            there = f"there are {listed(self.presets, str(preset))}" if self.presets else "it has none"
+            raise ParameterError(f"{self.name} has no preset {shown(preset)}; {there}")
+        return self.parameters_type.parse(self.parameters_type.resolved(self.presets[preset], given))
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Its papers by author and year."""
+        return tuple(PAPERS[paper].short if paper in PAPERS else paper for paper in self.papers)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The modules that it is made of, with all that they import."""
+        return tuple(dict.fromkeys((self.component.__module__, self.parameters_type.__module__)))
+
+    @property
+    def key(self) -> str:
+        """What :func:`streamjoin.hdl.registry.find` finds it by, here and on other machines."""
+        return self.found_as or self.name
