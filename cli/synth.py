@@ -4,6 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
+from streamjoin.cli import completion
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
@@ -16,7 +17,10 @@ from streamjoin.synth.flow.tools import versions
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
-    parser.add_argument("--target", metavar="T", help="the device; --targets lists them; T@MHZ asks for that clock")
+    target = parser.add_argument(
+        "--target", metavar="T", help="the device; --targets lists them; T@MHZ asks for that clock"
+    )
+    completion.completed(target, completion.targets)
     parser.add_argument("--targets", action=_ListTargets, help="list the targets and end")
     parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="place and route K times (default 1)")
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")
