@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from streamjoin.cli import completion
+from streamjoin.configured import Join, join
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import find
+from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
 from streamjoin.reference.wording import printable, shown
 from streamjoin.reference.written_numbers import HOW, whole_number
 
@@ -53,9 +53,8 @@ def add_allow_overflows(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
-    """The design and the parameters that the arguments name."""
-    design = find(arguments.design)
+def read_join(arguments: argparse.Namespace) -> Join:
+    """The join that the arguments name."""
     given = {}
     for text in arguments.parameters:
         name, equals, value = text.partition("=")
@@ -68,7 +67,13 @@ def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
         if "predicate" in given:
             raise ParameterError("the predicate is given twice: use --predicate alone")
         given["predicate"] = arguments.predicate
-    return design, design.parameters(**given)
+    return join(arguments.design, **given)
+
+
+def read_design(arguments: argparse.Namespace) -> tuple[Design, CommonParameters]:
+    """The design and the parameters that the arguments name."""
+    named = read_join(arguments)
+    return named.design, named.parameters
 
 
 def whole(least: int, most: int = 1 << 59):

@@ -24,6 +24,7 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.own_functions import module_name
 from streamjoin.reference.predicates import Predicate
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.run.verilate import Library, build_library
@@ -68,9 +69,8 @@ def ship_package(spark: SparkSession, folder: Path, predicate: Predicate) -> Non
     """Send this package, and the module of a predicate of the user's own."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
-    name, colon, _ = predicate.spec.partition(":")
-    if colon and name in sys.modules:
-        spark.sparkContext.addPyFile(str(_own_module(name.partition(".")[0], folder)))
+    for source in _own_modules(predicate, folder):
+        spark.sparkContext.addPyFile(str(source))
 
 
 def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> ShippedModel:
@@ -139,7 +139,21 @@ def _modules(package: Traversable, path: str) -> dict[str, bytes]:
     return found
 
 
-def _own_module(name: str, folder: Path) -> Path:
-    """The file of a module, or an archive of a package."""
-    source = Path(sys.modules[name].__file__)
-    return _archive(folder, {name: source.parent}) if source.name == "__init__.py" else source
+def _own_modules(predicate: Predicate, folder: Path) -> list[Path]:
+    """What workers need of a predicate of the user's own: the file of its module, or an archive of its package.
+
+    Of one that was named by its file, the modules beside it that are in use, too.
+    """
+    name, colon, _ = predicate.spec.rpartition(":")
+    if colon and name.endswith(".py"):
+        own = Path(name).resolve()
+        sent = folder / f"{module_name(name)}.py"
+        sent.write_bytes(own.read_bytes())
+        loaded = {Path(file) for module in sys.modules.values() if (file := getattr(module, "__file__", None))}
+        beside = (file for file in loaded if file.parent == own.parent and file.suffix == ".py")
+        return [sent, *sorted(file for file in beside if file.name not in (own.name, "__init__.py"))]
+    if not colon or name not in sys.modules:
+        return []
+    package = name.partition(".")[0]
+    source = Path(sys.modules[package].__file__)
+    return [_archive(folder, {package: source.parent}) if source.name == "__init__.py" else source]

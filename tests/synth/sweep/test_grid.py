@@ -69,7 +69,7 @@ def test_what_a_design_refuses_is_told():
         ("-p takes NAME=VALUE,VALUE,…, not 'cores=1,,2'", ["cores=1,,2"]),
         ("-p cores=1,1 has a value twice", ["cores=1,1"]),
         ("-p cores is given twice", ["cores=1", "cores=2"]),
-        ("there is no parameter coers; there are window, span, window_r", ["coers=1"]),
+        ("there is no parameter coers; there are window, span, preset, window_r", ["coers=1"]),
         ("-p llhj.cores names a design that is not swept", ["llhj.cores=1"]),
         ("give each with --predicate", ["predicate=equi"]),
     ],
