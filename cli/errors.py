@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.wording import one_sentence
-from streamjoin.sim.run.model import DesignError
 from streamjoin.spark_driver.errors import SparkError
 from streamjoin.support.cache import CacheError
 from streamjoin.support.files import InputError

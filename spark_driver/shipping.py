@@ -23,6 +23,7 @@ from pathlib import Path
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.registry import find
 from streamjoin.reference.predicates import Predicate
 from streamjoin.sim.run.simulate import Simulator
@@ -64,13 +65,15 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}"
 
 
-def ship_package(spark: SparkSession, folder: Path, predicate: Predicate) -> None:
-    """Send this package, and the module of a predicate of the user's own."""
+def ship_package(spark: SparkSession, folder: Path, design: Design, predicate: Predicate) -> None:
+    """Send this package, and the modules of a design and of a predicate that are not of it."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
-    name, colon, _ = predicate.spec.partition(":")
-    if colon and name in sys.modules:
-        spark.sparkContext.addPyFile(str(_own_module(name.partition(".")[0], folder)))
+    module, colon, _ = predicate.spec.partition(":")
+    modules = (*design.sources, *([module] if colon and module in sys.modules else []))
+    for name in dict.fromkeys(module.partition(".")[0] for module in modules):
+        if name != __name__.partition(".")[0]:
+            spark.sparkContext.addPyFile(str(_own_module(name, folder)))
 
 
 def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> ShippedModel:
@@ -83,7 +86,7 @@ def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> Shipp
     for suffix in ("json", "so"):
         spark.sparkContext.addFile(str(folder / f"{name}.{suffix}"))
     return ShippedModel(
-        design=simulator.design.name,
+        design=simulator.design.key,
         parameters=tuple(simulator.parameters.as_dict().items()),
         library=f"{name}.so",
         description=f"{name}.json",

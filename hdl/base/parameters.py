@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from amaranth.hdl import Signal
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.reference.output import Combinations, Output
 from streamjoin.reference.predicates import Predicate, parse_predicate, users_code
 from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.reference.written_numbers import whole_number
@@ -78,19 +79,9 @@ class CommonParameters(abc.ABC):
         """How long the tuples of each stream stay, if windows are time-based."""
 
     @property
-    def numbered(self) -> bool:
-        """Whether results have a number, and punctuations stand between them."""
-        return False
-
-    @property
-    def gives_records(self) -> bool:
-        """Whether results are records that stand for many pairs, in the order in which batches are processed."""
-        return False
-
-    @property
-    def promises_order(self) -> bool:
-        """Whether results come in the order of their later tuple."""
-        return False
+    def output_meaning(self) -> Output:
+        """What leaves the join: how it is read, and what it has to be."""
+        return Combinations()
 
     @property
     def holds_back(self) -> str | None:
@@ -110,7 +101,7 @@ class CommonParameters(abc.ABC):
             payload_width=self.payload_width,
             time_width=self.time_width,
             spans=self.spans,
-            numbered=self.numbered,
+            numbered=self.output_meaning.numbered,
             sides=tuple(stream.lower() for stream in self.streams),
         )
 
@@ -118,6 +109,11 @@ class CommonParameters(abc.ABC):
     def clearing(self) -> int:
         """Cycles after a reset that it takes to clear memories; tuples enter after that."""
         return 0
+
+    @property
+    def comparisons_per_cycle(self) -> int | None:
+        """Comparisons in a cycle, at most; ``None``: nobody has counted."""
+        return None
 
     @property
     @abc.abstractmethod

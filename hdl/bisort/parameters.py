@@ -7,6 +7,8 @@ from amaranth.utils import ceil_log2
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError, parameter
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.external_memory import LEAST_LATENCY
+from streamjoin.reference.output import Output, Records
+from streamjoin.reference.records import RecordMirror
 from streamjoin.reference.wording import shown
 
 #: Where nobody says otherwise: tuples in a partition, and at most PanJoin's partitions and batches.
@@ -70,7 +72,14 @@ class BisortParameters(JoinParameters):
 
     @property
     def gives_records(self) -> bool:
+        """Whether results are records that stand for many pairs."""
         return self.output == "records"
+
+    @property
+    def output_meaning(self) -> Output:
+        if not self.gives_records:
+            return super().output_meaning
+        return Records(RecordMirror(self.predicate, self.arrays.subwindow, self.arrays.chains))
 
     @property
     def lanes(self) -> int:

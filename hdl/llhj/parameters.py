@@ -9,6 +9,7 @@ from streamjoin.hdl.base.parameters import ParameterError, parameter
 from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.lib.index_parameters import INDEXES, check_index
 from streamjoin.hdl.llhj.expedition import Expedition
+from streamjoin.reference.output import Output, PunctuatedCombinations
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,17 +28,19 @@ class LowLatencyParameters(MessageChainParameters):
             raise ParameterError(f"punctuation must be at least 1, not {self.punctuation}")
         if self.outstanding < 8 or self.outstanding & (self.outstanding - 1):
             raise ParameterError(f"outstanding must be a power of two from 8 up, not {self.outstanding}")
-        if self.numbered and self.merger != "streaming":
+        if self.output_meaning.numbered and self.merger != "streaming":
             raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
         check_index(self)
 
     @property
-    def numbered(self) -> bool:
-        return self.punctuation is not None or self.promises_order
-
-    @property
     def promises_order(self) -> bool:
         return self.ordered == "true"
+
+    @property
+    def output_meaning(self) -> Output:
+        if self.punctuation is None and not self.promises_order:
+            return super().output_meaning
+        return PunctuatedCombinations(ordered=self.promises_order)
 
     @property
     def expedition(self) -> Expedition:
