@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from amaranth.lib import wiring
 
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.bibliography import PAPERS
 from streamjoin.reference.wording import listed, shown
 
@@ -16,7 +16,7 @@ class Design:
 
     This is all that the command line, the tests, synthesis and Spark know about it; what depends on the values of its
     parameters (streams, windows, pace, patience, what its output means, what a drain needs) its parameters say, see
-    :class:`~streamjoin.hdl.base.parameters.CommonParameters`.
+    :class:`~streamjoin.hdl.base.parameters.JoinParameters`.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class Design:
 
     name: str
     summary: str
-    parameters_type: type[CommonParameters]
+    parameters_type: type[JoinParameters]
     component: Callable[..., wiring.Component]
     papers: tuple[str, ...] = ()
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     found_as: str = ""
 
-    def parameters(self, **given: object) -> CommonParameters:
+    def parameters(self, **given: object) -> JoinParameters:
         """Parameters by name, as values or as text; ``preset`` names a set, and what is given beside it wins.
 
         ``window`` sets all windows at once, ``span`` all spans.

@@ -29,8 +29,8 @@ class ParameterError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CommonParameters(abc.ABC):
-    """What all designs have in common.
+class JoinParameters(abc.ABC):
+    """What all joins have in common, of two streams or of more.
 
     ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`. Nor is ``span``
     where each stream has its own.
@@ -181,7 +181,7 @@ class _TwoWindows:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JoinParameters(CommonParameters, _TwoWindows):
+class TwoStreamParameters(JoinParameters, _TwoWindows):
     """What all designs of two streams have in common."""
 
     #: The streams in the order of their ports.

@@ -4,7 +4,7 @@ import dataclasses
 
 from amaranth.utils import ceil_log2
 
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.external_memory import LEAST_LATENCY
 from streamjoin.reference.output import Output, Records
@@ -18,7 +18,7 @@ OUTPUTS = ("pairs", "records")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BisortParameters(JoinParameters):
+class BisortParameters(TwoStreamParameters):
     """Parameters of the BI-Sort join."""
 
     subwindow: int | None = parameter(None, "tuples in a subwindow, a power of two; none: such as hold a window")
