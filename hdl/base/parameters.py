@@ -27,6 +27,9 @@ def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
 class ParameterError(ValueError):
     """Parameters that no hardware can be made of; the message is one sentence that names the fix."""
 
+    #: Of the command that it ends: wrong usage.
+    status = 2
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JoinParameters(abc.ABC):

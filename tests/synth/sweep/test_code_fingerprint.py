@@ -82,5 +82,7 @@ def test_all_that_a_simulation_loads_is_covered():
     assert len(files) > 60
     assert not any(path.parent.name == "bisort" for path in files), "the design needs no other one"
     design = find("handshake")
-    files = {path for path in files if path.parts[-2:] != ("handshake", "design.py")}  # which says its name and its presets
+    files = {
+        path for path in files if path.parts[-2:] != ("handshake", "design.py")
+    }  # which says its name and its presets
     assert files <= code_fingerprint._sources((*design.sources, "streamjoin.synth.sweep.jobs"))
