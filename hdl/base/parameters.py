@@ -82,6 +82,11 @@ class JoinParameters(abc.ABC):
         """How long the tuples of each stream stay, if windows are time-based."""
 
     @property
+    def numbered(self) -> bool:
+        """Whether tuples and results carry the number of an arrival, as they have to for punctuations."""
+        return False
+
+    @property
     def output_meaning(self) -> Output:
         """What leaves the join: how it is read, and what it has to be."""
         return Combinations()
@@ -104,7 +109,7 @@ class JoinParameters(abc.ABC):
             payload_width=self.payload_width,
             time_width=self.time_width,
             spans=self.spans,
-            numbered=self.output_meaning.numbered,
+            numbered=self.numbered,
             sides=tuple(stream.lower() for stream in self.streams),
         )
 

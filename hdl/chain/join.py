@@ -97,11 +97,11 @@ class MessageChainJoin(Part):
             results.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(results.ready),
         ]
-        if p.output_meaning.numbered and not p.output_meaning.ordered:
+        if p.numbered and not p.output_meaning.ordered:
             # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
             with m.If(tree.o.p.mark):
                 m.d.comb += [results.p[field].eq(0) for field in p.layout.pair.members]
-        if p.output_meaning.numbered:
+        if p.numbered:
             m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)
         for n, core in enumerate(cores):
             m.submodules[f"core{n}"] = core
