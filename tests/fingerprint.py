@@ -4,7 +4,7 @@ The emitted Verilog is flattened and read as a graph. Its nodes are bits where b
 (registers, multiplexers, bitwise logic: how they are grouped into words does not count), and otherwise cells, such as
 an adder, with a node for each bit that they give; of a memory, what it keeps is a node, and each read port is. A node
 has a label (kind, parameters, start value; for an input its port and bit) and an ordered list of the nodes that it
-reads. Undefined bits all have one label.
+reads. All bits that nothing drives have one label.
 
 Nodes are told apart until that changes nothing any more: at first by their labels, then in each round by what they
 read. The classes that remain are a bisimulation: two nodes of one class have the same label, and what they read is, in
@@ -48,8 +48,8 @@ _NAMES = {"MEMID"}
 _CONSTANTS = ("0", "1", "x", "z")
 _UNDRIVEN = "undriven"
 _LOGIC = {"$not": "A", "$and": "AB", "$or": "AB", "$xor": "AB", "$xnor": "AB"}
-# Their outputs in a cycle are what they have kept, at least in part: where rounds begin and end.
-_KEEPING = ("$dff", "$adff", "$sdff", "$aldff", "$dlatch", "$sr", "$mem")
+# What keeps its output from cycle to cycle, by the beginnings of its kinds: where rounds begin and end.
+_KEEPING = ("$dff", "$adff", "$sdff", "$aldff", "$dlatch", "$sr")
 # Whether a round told more nodes apart is looked at so often.
 _ROUNDS = 8
 
