@@ -10,7 +10,7 @@ from pathlib import Path
 from amaranth.lib import wiring
 
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.registry import find, installed
 from streamjoin.reference.predicates import Predicate, predicate_of
 from streamjoin.run import Run
@@ -78,7 +78,7 @@ class Join:
     """
 
     design: Design = field(hash=False)
-    parameters: CommonParameters
+    parameters: JoinParameters
 
     def simulate(
         self,

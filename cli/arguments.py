@@ -6,7 +6,7 @@ from pathlib import Path
 from streamjoin.cli import completion
 from streamjoin.configured import Join, join
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.wording import printable, shown
 from streamjoin.reference.written_numbers import HOW, whole_number
 
@@ -70,7 +70,7 @@ def read_join(arguments: argparse.Namespace) -> Join:
     return join(arguments.design, **given)
 
 
-def read_design(arguments: argparse.Namespace) -> tuple[Design, CommonParameters]:
+def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
     """The design and the parameters that the arguments name."""
     named = read_join(arguments)
     return named.design, named.parameters

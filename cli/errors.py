@@ -8,13 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.wording import one_sentence
-from streamjoin.sim.run.model import DesignError
-from streamjoin.spark_driver.errors import SparkError
-from streamjoin.support.cache import CacheError
-from streamjoin.support.files import InputError
-from streamjoin.support.toolchain import ToolError
-from streamjoin.synth.flow.errors import SynthError
+from streamjoin.support.errors import StreamjoinError
 
 
 class _Terminated(KeyboardInterrupt):
@@ -22,16 +18,13 @@ class _Terminated(KeyboardInterrupt):
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Run a command; what users can mend ends in one sentence and status 2, a design's misbehaviour in status 1."""
+    """Run a command; whatever error says its status ends in one sentence and that status."""
     try:
         with _termination_as_interrupt():
             return command()
-    except (ParameterError, InputError, ToolError, CacheError, SparkError, SynthError) as error:
+    except (StreamjoinError, ParameterError, DesignError) as error:
         _tell(error)
-        return 2
-    except DesignError as error:
-        _tell(error)
-        return 1
+        return error.status
     except MemoryError:
         _tell("there is not enough memory for this: take fewer tuples, or smaller windows")
         return 2

@@ -5,7 +5,7 @@ import re
 from fractions import Fraction
 from math import isfinite
 
-from streamjoin.hdl.base.parameters import CommonParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.reference.wording import shown
 from streamjoin.sim.run.feed import PACES
 from streamjoin.sim.tuples import offers
@@ -55,7 +55,7 @@ def in_seconds(summary: dict, clock: float | None) -> dict:
     return figures
 
 
-def lines(summary: dict, parameters: CommonParameters) -> list[str]:
+def lines(summary: dict, parameters: JoinParameters) -> list[str]:
     """What is to be said of the times in a summary, and of the offered load, if there was any."""
     latency, told = summary["latency_cycles"], []
     loaded = "sojourn_cycles" in summary

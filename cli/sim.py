@@ -9,7 +9,7 @@ from streamjoin.cli import offered_load, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_join, share
 from streamjoin.cli.progress import shown_on
-from streamjoin.hdl.base.parameters import CommonParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.sim.run.simulate import Simulation
 from streamjoin.support.files import check_writable
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(run.simulation, arguments.allow_overflows)
 
 
-def _in_words(summary: dict, parameters: CommonParameters, nothing: list[str]) -> str:
+def _in_words(summary: dict, parameters: JoinParameters, nothing: list[str]) -> str:
     lines = [
         f"{summary['design']}: {summary['tuples']} tuples, {summary['results']} results, {summary['cycles']} cycles",
         f"  a cycle: {summary['tuples_per_cycle']:.4g} tuples, {summary['results_per_cycle']:.4g} results"

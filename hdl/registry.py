@@ -50,7 +50,7 @@ def installed() -> Mapping[str, Design]:
             said = one_sentence(f"design {entry.name} of {entry.value} is left out: {type(error).__name__}: {error}")
             warnings.warn(said, stacklevel=2)
         else:
-            designs[design.name] = design
+            designs[design.name] = replace(design, found_as=entry.value)  # which other machines can import
     return MappingProxyType(designs)
 
 

@@ -14,8 +14,8 @@ import pandas as pd
 from pyspark.sql.streaming.state import GroupState
 
 from streamjoin.reference.arrivals import Arrivals, Windows, concatenate
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.segments import Segment, can_be_met
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.spark_driver.losses import Losses
 from streamjoin.spark_driver.segments import own_results, with_times_from_zero

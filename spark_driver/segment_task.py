@@ -19,8 +19,8 @@ from pyspark import TaskContext
 
 from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.segments import Segment
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.spark_driver.checksum import checksum
 from streamjoin.spark_driver.segments import cut_segment, own_results

@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -23,6 +23,7 @@ from pathlib import Path
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.registry import find
 from streamjoin.reference.own_functions import module_name
 from streamjoin.reference.predicates import Predicate
@@ -65,11 +66,11 @@ def machine() -> str:
     return f"{platform.system()} {platform.machine()}"
 
 
-def ship_package(spark: SparkSession, folder: Path, predicate: Predicate) -> None:
-    """Send this package, and the module of a predicate of the user's own."""
+def ship_package(spark: SparkSession, folder: Path, design: Design, predicate: Predicate) -> None:
+    """Send this package, and the modules of a design and of a predicate that are not of it."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
-    for source in _own_modules(predicate, folder):
+    for source in dict.fromkeys((*_modules_of(design.sources, folder), *_own_modules(predicate, folder))):
         spark.sparkContext.addPyFile(str(source))
 
 
@@ -83,7 +84,7 @@ def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> Shipp
     for suffix in ("json", "so"):
         spark.sparkContext.addFile(str(folder / f"{name}.{suffix}"))
     return ShippedModel(
-        design=simulator.design.name,
+        design=simulator.design.key,
         parameters=tuple(simulator.parameters.as_dict().items()),
         library=f"{name}.so",
         description=f"{name}.json",
@@ -140,20 +141,25 @@ def _modules(package: Traversable, path: str) -> dict[str, bytes]:
 
 
 def _own_modules(predicate: Predicate, folder: Path) -> list[Path]:
-    """What workers need of a predicate of the user's own: the file of its module, or an archive of its package.
-
-    Of one that was named by its file, the modules beside it that are in use, too.
+    """What workers need of a predicate of the user's own: its module; or its file, with the modules beside it that are
+    in use, too.
     """
     name, colon, _ = predicate.spec.rpartition(":")
-    if colon and name.endswith(".py"):
-        own = Path(name).resolve()
-        sent = folder / f"{module_name(name)}.py"
-        sent.write_bytes(own.read_bytes())
-        loaded = {Path(file) for module in sys.modules.values() if (file := getattr(module, "__file__", None))}
-        beside = (file for file in loaded if file.parent == own.parent and file.suffix == ".py")
-        return [sent, *sorted(file for file in beside if file.name not in (own.name, "__init__.py"))]
-    if not colon or name not in sys.modules:
-        return []
-    package = name.partition(".")[0]
-    source = Path(sys.modules[package].__file__)
-    return [_archive(folder, {package: source.parent}) if source.name == "__init__.py" else source]
+    if not (colon and name.endswith(".py")):
+        return _modules_of([name] if colon and name in sys.modules else [], folder)
+    own = Path(name).resolve()
+    sent = folder / f"{module_name(name)}.py"
+    sent.write_bytes(own.read_bytes())
+    loaded = {Path(file) for module in sys.modules.values() if (file := getattr(module, "__file__", None))}
+    beside = (file for file in loaded if file.parent == own.parent and file.suffix == ".py")
+    return [sent, *sorted(file for file in beside if file.name not in (own.name, "__init__.py"))]
+
+
+def _modules_of(names: Iterable[str], folder: Path) -> list[Path]:
+    """The files of modules that are not of this package; of packages, archives."""
+    found = []
+    for name in dict.fromkeys(name.partition(".")[0] for name in names):
+        if name != __name__.partition(".")[0]:
+            source = Path(sys.modules[name].__file__)
+            found.append(_archive(folder, {name: source.parent}) if source.name == "__init__.py" else source)
+    return found

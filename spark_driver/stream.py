@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streamjoin.hdl.base.parameters import JoinParameters
-from streamjoin.sim.run.model import DesignError
+from streamjoin.reference.errors import DesignError
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.tuples.workload import Workload
 from streamjoin.spark_driver.data_source import NAME, TupleSource
@@ -100,7 +100,7 @@ def run_stream(
     """
     parameters = simulator.parameters
     started = time.perf_counter()
-    ship_package(spark, folder, parameters.predicate)
+    ship_package(spark, folder, simulator.design, parameters.predicate)
     task = LaneTask(ship_model(spark, folder, simulator), columns_of(parameters))
     # Lanes are keys of the state; Spark keeps to the number of partitions that a checkpoint began with.
     spark.conf.set("spark.sql.shuffle.partitions", str(min(lanes.lanes, _MOST_PARTITIONS)))

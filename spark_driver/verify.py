@@ -54,10 +54,10 @@ def check_parameters(parameters: JoinParameters) -> None:
     """ParameterError where segments cannot be run apart from each other."""
     if parameters.on_full != "stall":
         raise ParameterError("what on_full=drop drops depends on timing, and segments share none: use on_full=stall")
-    if parameters.gives_records:
+    if parameters.output_meaning.instead:
         raise ParameterError(
-            "records stand for the pairs that batches met, and every segment has batches of its own: use output=pairs, "
-            "or check records in one run with streamjoin sim"
+            f"segments add up to the join of pairs, and this gives {parameters.output_meaning.instead}, "
+            "or check it in one run with streamjoin sim"
         )
 
 
@@ -95,7 +95,7 @@ def verify(
     check_parameters(parameters)
     started = time.perf_counter()
     segmentation = segmentation_for(tuples, parameters, spark.sparkContext.defaultParallelism, segment)
-    ship_package(spark, folder, parameters.predicate)
+    ship_package(spark, folder, simulator.design, parameters.predicate)
     model = ship_model(spark, folder, simulator)
     shipped: Source = ship_arrivals(spark, folder, source) if isinstance(source, Arrivals) else source
     task = SegmentTask(model, shipped, segmentation, timeout)

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from streamjoin.support.errors import StreamjoinError
+
 _CHECKSUMS = "checksums.json"
 _KEPT_SECONDS = 30 * 24 * 3600  # entries that nobody has used for a month go when the next one is built
 
 
-class CacheError(RuntimeError):
+class CacheError(StreamjoinError):
     """The cache's folder cannot be trusted."""
 
 

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from streamjoin.reference.wording import named
+from streamjoin.support.errors import StreamjoinError
 
 
-class InputError(ValueError):
+class InputError(StreamjoinError, ValueError):
     """Something is wrong with a file; the message is one sentence that names the file, the row and the fix."""
 
 

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from streamjoin.support import cache
+from streamjoin.support.errors import StreamjoinError
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ WAVES = {
 }
 
 
-class ToolError(RuntimeError):
+class ToolError(StreamjoinError):
     """A tool is missing or failed; the message says which, and what to do, in one sentence."""
 
 

@@ -5,9 +5,36 @@ from dataclasses import dataclass, field
 
 from amaranth.lib import wiring
 
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.bibliography import PAPERS
 from streamjoin.reference.wording import listed, shown
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure that a paper reports of a design, for plots to show beside ours.
+
+    Attributes
+    ----------
+    metric, value
+        Which of our metrics it is, such as ``fmax``, and what they found.
+    paper, place, device
+        Where it stands, and on what it was measured.
+    applies
+        Whether it is about a design with these parameters, given as plain values.
+    """
+
+    metric: str
+    value: float
+    paper: str
+    place: str
+    device: str
+    applies: Callable[[Mapping[str, object]], bool]
+
+    @property
+    def source(self) -> str:
+        """Authors, year and place."""
+        return PAPERS[self.paper].place(self.place)
 
 
 @dataclass(frozen=True)
@@ -16,7 +43,7 @@ class Design:
 
     This is all that the command line, the tests, synthesis and Spark know about it; what depends on the values of its
     parameters (streams, windows, pace, patience, what its output means, what a drain needs) its parameters say, see
-    :class:`~streamjoin.hdl.base.parameters.CommonParameters`.
+    :class:`~streamjoin.hdl.base.parameters.JoinParameters`.
 
     Attributes
     ----------
@@ -33,19 +60,22 @@ class Design:
         Where it was published: numbers of our bibliography, or citations.
     presets
         Named parameter sets that tests, synthesis and documentation share.
+    published
+        What its papers report, where our measurements can be set beside it.
     found_as
         By which name the registry finds it: ``module:NAME`` where it is not installed.
     """
 
     name: str
     summary: str
-    parameters_type: type[CommonParameters]
+    parameters_type: type[JoinParameters]
     component: Callable[..., wiring.Component]
     papers: tuple[str, ...] = ()
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
     found_as: str = ""
 
-    def parameters(self, **given: object) -> CommonParameters:
+    def parameters(self, **given: object) -> JoinParameters:
         """Parameters by name, as values or as text; ``preset`` names a set, and what is given beside it wins.
 
         ``window`` sets all windows at once, ``span`` all spans.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from amaranth.hdl import Signal
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.reference.output import Combinations, Output
 from streamjoin.reference.predicates import Predicate, parse_predicate, users_code
 from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.reference.written_numbers import whole_number
@@ -26,10 +27,13 @@ def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
 class ParameterError(ValueError):
     """Parameters that no hardware can be made of; the message is one sentence that names the fix."""
 
+    #: Of the command that it ends: wrong usage.
+    status = 2
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CommonParameters(abc.ABC):
-    """What all designs have in common.
+class JoinParameters(abc.ABC):
+    """What all joins have in common, of two streams or of more.
 
     ``window`` is not a field: it sets all windows at once when parameters are read by :meth:`parse`. Nor is ``span``
     where each stream has its own.
@@ -79,18 +83,13 @@ class CommonParameters(abc.ABC):
 
     @property
     def numbered(self) -> bool:
-        """Whether results have a number, and punctuations stand between them."""
+        """Whether tuples and results carry the number of an arrival, as they have to for punctuations."""
         return False
 
     @property
-    def gives_records(self) -> bool:
-        """Whether results are records that stand for many pairs, in the order in which batches are processed."""
-        return False
-
-    @property
-    def promises_order(self) -> bool:
-        """Whether results come in the order of their later tuple."""
-        return False
+    def output_meaning(self) -> Output:
+        """What leaves the join: how it is read, and what it has to be."""
+        return Combinations()
 
     @property
     def holds_back(self) -> str | None:
@@ -118,6 +117,11 @@ class CommonParameters(abc.ABC):
     def clearing(self) -> int:
         """Cycles after a reset that it takes to clear memories; tuples enter after that."""
         return 0
+
+    @property
+    def comparisons_per_cycle(self) -> int | None:
+        """Comparisons in a cycle, at most; ``None``: nobody has counted."""
+        return None
 
     @property
     @abc.abstractmethod
@@ -185,7 +189,7 @@ class _TwoWindows:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JoinParameters(CommonParameters, _TwoWindows):
+class TwoStreamParameters(JoinParameters, _TwoWindows):
     """What all designs of two streams have in common."""
 
     #: The streams in the order of their ports.

@@ -4,9 +4,7 @@ from amaranth.hdl import Cat, Mux, Value
 from amaranth.lib import data, stream
 
 from streamjoin.reference.predicates import Predicate
-
-#: Bits of the number of an arrival.
-ORDER_WIDTH = 32
+from streamjoin.reference.punctuations import ORDER_WIDTH
 
 
 class TupleLayout:

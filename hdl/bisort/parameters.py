@@ -4,9 +4,11 @@ import dataclasses
 
 from amaranth.utils import ceil_log2
 
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.external_memory import LEAST_LATENCY
+from streamjoin.reference.output import Output, Records
+from streamjoin.reference.records import RecordMirror
 from streamjoin.reference.wording import shown
 
 #: Where nobody says otherwise: tuples in a partition, and at most PanJoin's partitions and batches.
@@ -16,7 +18,7 @@ OUTPUTS = ("pairs", "records")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BisortParameters(JoinParameters):
+class BisortParameters(TwoStreamParameters):
     """Parameters of the BI-Sort join."""
 
     subwindow: int | None = parameter(None, "tuples in a subwindow, a power of two; none: such as hold a window")
@@ -70,7 +72,14 @@ class BisortParameters(JoinParameters):
 
     @property
     def gives_records(self) -> bool:
+        """Whether results are records that stand for many pairs."""
         return self.output == "records"
+
+    @property
+    def output_meaning(self) -> Output:
+        if not self.gives_records:
+            return super().output_meaning
+        return Records(RecordMirror(self.predicate, self.arrays.subwindow, self.arrays.chains))
 
     @property
     def lanes(self) -> int:

@@ -62,8 +62,8 @@ class SelfTest(wiring.Component):
     ):
         if len(parameters.streams) != 2:
             raise ParameterError(f"a self-test feeds two streams, not {len(parameters.streams)}: take another design")
-        if parameters.gives_records:
-            raise ParameterError("a self-test knows the sum of all pairs, not of records: take output=pairs")
+        if parameters.output_meaning.instead:
+            raise ParameterError(f"a self-test sums up pairs, and this join gives {parameters.output_meaning.instead}")
         if parameters.on_full == "drop":
             raise ParameterError("a self-test cannot know which tuples on_full=drop will lose: take on_full=stall")
         self.tuples = 4 * sum(parameters.windows) if tuples is None else tuples
@@ -111,9 +111,10 @@ class SelfTest(wiring.Component):
         m.submodules.pairs = pairs = FIFO(generator.o.p.shape(), _QUEUE)
         m.submodules.checksum = checksum = self._checksum
         connect(m, generator.o, pairs.i)
+        between = design.o_result.p.mark if self.parameters.numbered else 0
         m.d.comb += [
             *(checksum.i.p[name].eq(design.o_result.p[name]) for name in checksum.layout.members),
-            checksum.i.valid.eq(design.o_result.valid & ~(design.o_result.p.mark if self.parameters.numbered else 0)),
+            checksum.i.valid.eq(design.o_result.valid & ~between),
             design.o_result.ready.eq(checksum.i.ready),
         ]
 

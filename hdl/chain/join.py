@@ -86,7 +86,7 @@ class MessageChainJoin(Part):
             tree.clear.eq(Cat(resets.o[len(cores) :])),
         ]
         results = flipped(self.o_result)
-        if p.promises_order:
+        if p.output_meaning.ordered:
             m.submodules.reorder = reorder = Reorder(p.layout, arrivals=p.outstanding, most=max(p.windows))
             connect(m, reorder.o, results)
             m.d.comb += driver.busy.eq(busy.o | reorder.busy)
@@ -97,7 +97,7 @@ class MessageChainJoin(Part):
             results.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(results.ready),
         ]
-        if p.numbered and not p.promises_order:
+        if p.numbered and not p.output_meaning.ordered:
             # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
             with m.If(tree.o.p.mark):
                 m.d.comb += [results.p[field].eq(0) for field in p.layout.pair.members]

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from streamjoin.hdl.base.parameters import JoinParameters, parameter
+from streamjoin.hdl.base.parameters import TwoStreamParameters, parameter
 from streamjoin.hdl.lib.merger import MERGERS
 from streamjoin.hdl.lib.tree_parameters import check_trees
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MessageChainParameters(JoinParameters):
+class MessageChainParameters(TwoStreamParameters):
     """Parameters of all chains of messages."""
 
     cores: int = parameter(8, "join cores in the chain")

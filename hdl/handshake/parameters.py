@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError, parameter
+from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
 from streamjoin.hdl.handshake.sequential_core import SequentialCore
 from streamjoin.hdl.lib.merger import MERGERS
@@ -18,7 +18,7 @@ def split(window: int, cores: int) -> list[int]:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class HandshakeParameters(JoinParameters):
+class HandshakeParameters(TwoStreamParameters):
     """Parameters of the lock-step handshake join."""
 
     cores: int = parameter(8, "join cores in the chain")

@@ -9,6 +9,7 @@ from streamjoin.hdl.base.parameters import ParameterError, parameter
 from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.lib.index_parameters import INDEXES, check_index
 from streamjoin.hdl.llhj.expedition import Expedition
+from streamjoin.reference.output import Output, PunctuatedCombinations
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,10 @@ class LowLatencyParameters(MessageChainParameters):
     @property
     def promises_order(self) -> bool:
         return self.ordered == "true"
+
+    @property
+    def output_meaning(self) -> Output:
+        return PunctuatedCombinations(ordered=self.promises_order) if self.numbered else super().output_meaning
 
     @property
     def expedition(self) -> Expedition:

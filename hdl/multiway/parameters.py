@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from streamjoin.hdl.base.parameters import CommonParameters, parameter
+from streamjoin.hdl.base.parameters import JoinParameters, parameter
 from streamjoin.hdl.lib.tree_parameters import check_trees
 from streamjoin.hdl.multiway.combination import Combination
 
@@ -15,7 +15,7 @@ class _Span:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MultiwayParameters(CommonParameters, _Span):
+class MultiwayParameters(JoinParameters, _Span):
     """Parameters of all multi-way joins."""
 
     lanes: int = parameter(1, "tuples of a window that a stage compares in a cycle")

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from streamjoin.hdl.base.parameters import JoinParameters, parameter
+from streamjoin.hdl.base.parameters import TwoStreamParameters, parameter
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 from streamjoin.hdl.nested_loop.nested_loop_core import NestedLoopCore
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NestedLoopParameters(JoinParameters):
+class NestedLoopParameters(TwoStreamParameters):
     """Parameters of the nested-loop baseline."""
 
     storage: str = parameter("memory", "where windows live", tuple(SEGMENTS))

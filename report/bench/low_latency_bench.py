@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.errors import DesignError
 from streamjoin.report.bench.figures import Figure
 from streamjoin.report.reproduce.measuring.chains import (
     HANDSHAKE,
@@ -13,7 +14,6 @@ from streamjoin.report.reproduce.measuring.chains import (
     cycles_per_pair,
     simulate,
 )
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.sim.tuples.workload import Workload
 

@@ -20,7 +20,13 @@ from streamjoin.report.bench.spark_kills import kills
 RECORDS = Path("docs", "results", "spark")
 VOLUME = ("handshake", "-p", "cores=8", "-p", "window=64", "-p", "scan=sequential", "--match-rate", 0.001)
 # Enough work for each tuple that ten million of them outweigh the start of Java.
-HEAVY = ("handshake", "-p", "cores=32", "-p", "window=256", "-p", "scan=sequential", "--match-rate", 0.001)
+HEAVY = {"cores": 32, "window": 256, "scan": "sequential"}
+HEAVY_RATE = 0.001
+HEAVY_WORDS = (
+    "handshake",
+    *(word for name, value in HEAVY.items() for word in ("-p", f"{name}={value}")),
+    *("--match-rate", HEAVY_RATE),
+)
 
 
 def volume(folder: Path) -> Iterator[Figure]:
@@ -45,8 +51,10 @@ def volume(folder: Path) -> Iterator[Figure]:
 
 def overhead(_: Path) -> Iterator[Figure]:
     """The same segments driven by Spark and by plain processes."""
-    words = (*HEAVY, "--tuples", 10_000_000, "--segment", 1_000_000)
-    plain, by_processes = spent_by(lambda: _plain(*words))
+    tuples, segment = 10_000_000, 1_000_000
+    words = (*HEAVY_WORDS, "--tuples", tuples, "--segment", segment)
+    job = {"design": "handshake", "parameters": HEAVY, "match_rate": HEAVY_RATE, "tuples": tuples, "segment": segment}
+    plain, by_processes = spent_by(lambda: _plain(job))
     summary, by_spark = spent_by(lambda: command("spark", "verify", *words, "--master", "local[2]", "--no-oracle"))
     exact = plain["exact"] and summary["check"] == "exact" and plain["results"] == summary["results"]
     yield Figure("both exact, with the same results", float(exact), "", ">= 1")
@@ -58,7 +66,7 @@ def overhead(_: Path) -> Iterator[Figure]:
 
 def cores(_: Path) -> Iterator[Figure]:
     """The same segments on one core and on two."""
-    words = ("spark", "verify", *HEAVY, "--tuples", 4_000_000, "--segment", 250_000, "--no-oracle")
+    words = ("spark", "verify", *HEAVY_WORDS, "--tuples", 4_000_000, "--segment", 250_000, "--no-oracle")
     seconds = {}
     for count in (1, 2):
         seconds[count] = command(*words, "--master", f"local[{count}]")["simulate_seconds"]
@@ -66,8 +74,8 @@ def cores(_: Path) -> Iterator[Figure]:
     yield Figure("two cores against one", seconds[1] / seconds[2], "times", ">= 1.8")
 
 
-def _plain(*words: object) -> dict:
-    call = [sys.executable, "-m", "streamjoin.report.bench.plain_processes", *map(str, words)]
+def _plain(job: dict) -> dict:
+    call = [sys.executable, "-m", "streamjoin.report.bench.plain_processes", json.dumps(job)]
     return json.loads(subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 

@@ -14,14 +14,15 @@ import numpy as np
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.join import count_overflows, window_join
+from streamjoin.reference.punctuations import Punctuations
 from streamjoin.sim.benches import spread
 from streamjoin.sim.benches.dut import SETTINGS, Dut
 from streamjoin.sim.benches.pairs import Tuple, assert_same, joined
 from streamjoin.sim.benches.streams import STALLS, Sink
-from streamjoin.sim.run.punctuation_check import Promises
 from streamjoin.sim.tuples.numbering import payloads
 
 PARAMETERS = find(SETTINGS["design"]).parameters(**SETTINGS["parameters"])
+OUTPUT = PARAMETERS.output_meaning
 WINDOWS = Windows(PARAMETERS.windows, PARAMETERS.spans)
 GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.
@@ -173,8 +174,8 @@ class Run:
         assert_same(self.results, self._expected(kept))
         if PARAMETERS.numbered:
             order, mark = (np.array([item[name] for item in self.out.items], np.int64) for name in ("order", "mark"))
-            promises = Promises.among(order, mark.astype(bool))
-            promises.check(promises.order, len(kept), ordered=PARAMETERS.promises_order)
+            punctuations = Punctuations.among(order, mark.astype(bool))
+            punctuations.check(punctuations.order, len(kept), ordered=OUTPUT.ordered)
         assert dropped == self.feeder.taken - len(kept), "the count of dropped tuples is wrong"
         assert not dropped or PARAMETERS.on_full == "drop", "tuples were dropped"
         assert overflows == count_overflows(kept, WINDOWS), "the count of overflows is wrong"

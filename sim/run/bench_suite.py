@@ -175,8 +175,8 @@ def run_design_benches(
     design: Design, parameters: JoinParameters, simulator: str = "verilator", waves: Path | None = None, seed: int = 1
 ) -> BenchReport:
     """Run the bench ``join`` on a design with these parameters."""
-    if parameters.gives_records:
-        raise ParameterError("the bench of a design looks at pairs, not at records: take output=pairs")
-    settings = {"design": design.name, "parameters": parameters.as_dict()}
+    if instead := parameters.output_meaning.instead:
+        raise ParameterError(f"the bench looks at combinations, and this join gives {instead}")
+    settings = {"design": design.key, "parameters": parameters.as_dict()}
     name = design.name.replace("-", "_")
     return run_bench(design.component(parameters), name, "join", settings, simulator=simulator, seed=seed, waves=waves)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamjoin.hdl.base.parameters import CommonParameters, ParameterError
+from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.wording import listed, shown
 from streamjoin.sim.run.simulate import check_numbering
@@ -19,7 +19,7 @@ from streamjoin.support.files import InputError
 PACES = ("even", "poisson", "bursty", "time")
 
 
-def read(source: str | Path | pa.Table, parameters: CommonParameters, *, timed: bool = False) -> Arrivals:
+def read(source: str | Path | pa.Table, parameters: JoinParameters, *, timed: bool = False) -> Arrivals:
     """The tuples of a file or a table; with ``timed`` their times, too, even where windows do not need them."""
     return read_arrivals(
         source,
@@ -32,7 +32,7 @@ def read(source: str | Path | pa.Table, parameters: CommonParameters, *, timed: 
 
 
 def workload(
-    parameters: CommonParameters,
+    parameters: JoinParameters,
     *,
     match_rate: float | None = None,
     seed: int = 0,
@@ -54,7 +54,7 @@ def workload(
         raise ParameterError(str(error)) from error
 
 
-def generate(parameters: CommonParameters, tuples: int, **how) -> Arrivals:
+def generate(parameters: JoinParameters, tuples: int, **how) -> Arrivals:
     """So many tuples of a :func:`workload`."""
     if tuples < 0:
         raise InputError(f"{tuples} tuples cannot be generated: give a whole number from 0 up")

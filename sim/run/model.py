@@ -4,13 +4,15 @@ import ctypes
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import numpy as np
 
+from streamjoin.reference.errors import DesignError
+from streamjoin.reference.output import Reading
 from streamjoin.sim.run.packing import pack, unpack, words_for
 from streamjoin.sim.run.verilate import Library
 from streamjoin.support.files import check_writable
@@ -22,10 +24,6 @@ _FINISHED, _MORE, _STUCK, _ORDER_VIOLATION = range(4)
 #: What memories hold before anything is written: nothing, all bits up, or what a generator draws from this seed.
 Contents = Literal["zeros", "ones"] | int
 _ZEROS, _ONES, _DRAWN = range(3)
-
-
-class DesignError(RuntimeError):
-    """The design broke its promises to the driver."""
 
 
 class StuckError(DesignError):
@@ -109,6 +107,13 @@ class Run:
     overflows: int
     lost: int
     seconds: float
+
+    def of(self, reading: Reading) -> "Run":
+        """The same with a result for each that the transfers mean, instead of one for each transfer."""
+        if reading.transfer is None:
+            return self
+        result = {name: reading.of_results(column) for name, column in self.result.items()}
+        return replace(self, result=result, result_cycle=reading.of_results(self.result_cycle))
 
 
 class Model:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from streamjoin.hdl.base.parameters import CommonParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.sim.run.latency import latency_statistics
 from streamjoin.sim.run.model import Run
 from streamjoin.sim.tuples.offers import Offers
 
 
-def driving(offers: Offers | None, parameters: CommonParameters) -> dict:
+def driving(offers: Offers | None, parameters: JoinParameters) -> dict:
     """How the driver is to offer tuples to a design: as fast as they are taken if there are no offers.
 
     With ``on_full="drop"`` there is no queue in front of the design. What full queues inside turn away the design

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from streamjoin.hdl.base.parameters import CommonParameters
+from streamjoin.hdl.base.parameters import JoinParameters
 
 
-def needed_windows(parameters: CommonParameters, rooms: Sequence[int]) -> dict[str, int]:
+def needed_windows(parameters: JoinParameters, rooms: Sequence[int]) -> dict[str, int]:
     """The parameters that are too small for these rooms, with what they would have to be."""
     needs = zip(parameters.streams, parameters.windows, rooms, strict=True)
     return {f"window_{stream.lower()}": needed for stream, window, needed in needs if needed > window}
 
 
-def overflow_sentence(parameters: CommonParameters, missing: int, rooms: Sequence[int]) -> str:
+def overflow_sentence(parameters: JoinParameters, missing: int, rooms: Sequence[int]) -> str:
     """How many results are missing by overflow, and what would help."""
     needed = needed_windows(parameters, rooms)
     wanted = _listed([f"{name}={window}" for name, window in needed.items()])

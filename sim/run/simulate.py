@@ -1,4 +1,4 @@
-"""One run from beginning to end: a design, made runnable, fed with tuples, and its results proven right."""
+"""One run from beginning to end: a design, made runnable, fed with tuples, and its results checked."""
 
 import dataclasses
 import time
@@ -12,15 +12,15 @@ from streamjoin.hdl.axi_stream import AxiStreamPorts
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.arrivals import Arrivals, Windows
-from streamjoin.reference.compare import Difference, compare
+from streamjoin.reference.compare import Difference
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.join import count_overflows
-from streamjoin.reference.overflow import lost_results, needed_rooms, with_overflows
-from streamjoin.reference.vectorised import window_join_array
+from streamjoin.reference.output import Reading, Transfers
+from streamjoin.reference.overflow import needed_rooms
+from streamjoin.reference.punctuations import Punctuations
 from streamjoin.sim.run.latency import latency_statistics
-from streamjoin.sim.run.model import Contents, DesignError, Model, Run, Stalls
+from streamjoin.sim.run.model import Contents, Model, Run, Stalls
 from streamjoin.sim.run.offered_load import driving, load_figures
-from streamjoin.sim.run.punctuation_check import Promises, take_out
-from streamjoin.sim.run.records import expand
 from streamjoin.sim.run.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.run.verilate import Library, build_library
 from streamjoin.sim.tuples import numbering
@@ -90,14 +90,13 @@ class Simulator:
             if reset_at is not None:
                 attempt(max_cycles=reset_at)
             run = attempt(progress=progress)
-        if p.gives_records:
-            expansion = expand(run, arrivals, p)
-            simulation = Simulation(self, arrivals, expansion.run, expansion.numbers, None, offers=offers)
-            difference = compare(expansion.expected, expansion.numbers) if check else None
-            return dataclasses.replace(simulation, difference=difference)
-        run, promises = take_out(run) if p.numbered else (run, None)
-        found = [numbering.numbers(run.result[f"payload_{stream.lower()}"], p.payload_width) for stream in p.streams]
-        simulation = Simulation(self, arrivals, run, np.column_stack(found), None, promises, offers)
+        columns = {
+            name: numbering.numbers(column, p.payload_width) if name.startswith("payload") else column
+            for name, column in run.result.items()
+        }
+        kept = ~run.discarded & (run.accepted_cycle >= 0)
+        reading = p.output_meaning.read(Transfers(arrivals, kept, columns, p.layout.sides, run.finished))
+        simulation = Simulation(self, arrivals, run.of(reading), reading, None, offers)
         return simulation.checked() if check else simulation
 
 
@@ -105,55 +104,53 @@ class Simulator:
 class Simulation:
     """What a run gave.
 
-    ``numbers`` has a row a result and a column a stream: the arrival numbers of the tuples that took part. A payload
-    that no tuple had, which only a wrong design gives, has a number beyond all arrivals. ``difference`` is how that
-    differs from the reference, or ``None`` if nobody looked. ``promises`` are those of designs that make any.
-    ``offers`` are as they were given.
+    ``run`` is as of results, whatever else crossed the output; ``reading`` tells which tuples they are of.
+    ``difference`` is how that differs from the reference, or ``None`` if nobody looked. ``offers`` are as they were
+    given.
     """
 
     simulator: Simulator
     arrivals: Arrivals
     run: Run
-    numbers: np.ndarray
+    reading: Reading
     difference: Difference | None
-    promises: Promises | None = None
     offers: Offers | None = None
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """A row a result and a column a stream: the arrival numbers of the tuples that took part."""
+        return self.reading.numbers
+
+    @property
+    def punctuations(self) -> Punctuations | None:
+        """What the design said between its results, if it says anything."""
+        return self.reading.punctuations
 
     @property
     def exact(self) -> bool:
         return self.difference is not None and self.difference.exact
 
     def checked(self, warm_up: int = 0) -> "Simulation":
-        """The same, compared with the join of the accepted tuples; the design's counters are held to it, too.
+        """The same, compared with what the output should be; the design's counters are held to it, too.
 
-        The design has to give all that its rooms allow. What spans ask for beyond that is missing by overflow; of the
-        first ``warm_up`` arrivals, which are of another segment, such results are not counted.
+        Results that are missing by overflow do not count if they are of the first ``warm_up`` arrivals, which are of
+        another segment.
         """
         p = self.simulator.parameters
-        kept = np.flatnonzero(~self.run.discarded)
-        none_lost = len(kept) == len(self.arrivals)  # then they are numbered as they are
-        accepted, windows = self.accepted, Windows(p.windows, p.spans)
-        expected = window_join_array(accepted, p.predicate, windows)
-        expected = expected if none_lost else kept[expected]
+        windows = Windows(p.windows, p.spans)
         for name, counted, right in (
-            ("dropped", self.run.dropped, len(self.arrivals) - len(kept)),
-            ("overflows", self.run.overflows, count_overflows(accepted, windows)),
+            ("dropped", self.run.dropped, np.count_nonzero(self.run.discarded)),
+            ("overflows", self.run.overflows, count_overflows(self.accepted, windows)),
         ):
             if counted != right:
                 raise DesignError(f"the design's counter {name} says {counted}, but it is {right}")
-        difference = compare(expected, self.numbers)
-        if self.run.overflows:
-            lost = (kept[rows] for rows in lost_results(accepted, p.predicate, windows))
-            difference = with_overflows(difference, lost, since=warm_up)
-        if self.promises is not None and difference.design_is_right:
-            rank = np.cumsum(~self.run.discarded) - 1
-            self.promises.check(rank[self.numbers].max(axis=1, initial=-1), len(kept), ordered=p.promises_order)
+        difference = p.output_meaning.difference(self.reading, p.predicate, windows, warm_up)
         return dataclasses.replace(self, difference=difference)
 
     @property
     def accepted(self) -> Arrivals:
         """The arrivals that were not dropped."""
-        return self.arrivals[~self.run.discarded] if self.run.discarded.any() else self.arrivals
+        return self.reading.transfers.accepted
 
     @property
     def needed_rooms(self) -> tuple[int, ...]:
@@ -188,7 +185,7 @@ class Simulation:
         columns = {}
         for name, column in self.run.result.items():
             field, _, side = name.partition("_")
-            if field != "payload":
+            if field in self.simulator.parameters.predicate.fields:
                 columns[f"{field}_{streams[side]}" if side else field] = column
         return columns
 
@@ -216,8 +213,8 @@ class Simulation:
         }
         if self.offers is not None:
             summary |= load_figures(self)
-        if self.promises is not None:
-            summary["punctuations"] = len(self.promises.covered)
+        if self.punctuations is not None:
+            summary["punctuations"] = len(self.punctuations.covered)
         if run.overflows:
             summary["needed_windows"] = needed_windows(simulator.parameters, self.needed_rooms)
         if run.lost:

@@ -15,8 +15,9 @@ from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import compare
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.vectorised import window_join_array
-from streamjoin.sim.run.model import DesignError, Model
+from streamjoin.sim.run.model import Model
 from streamjoin.sim.run.simulate import design_verilog
 from streamjoin.sim.run.verilate import Library, build_library
 from streamjoin.sim.tuples import numbering

@@ -1,7 +1,9 @@
 """What can go wrong when a design's cost is measured, each in one sentence that names the way out."""
 
+from streamjoin.support.errors import StreamjoinError
 
-class SynthError(RuntimeError):
+
+class SynthError(StreamjoinError):
     """Synthesis, or place and route, cannot do what was asked."""
 
 

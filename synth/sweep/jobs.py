@@ -13,8 +13,8 @@ from amaranth.lib import wiring
 
 from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.arrivals import Arrivals
+from streamjoin.reference.errors import DesignError
 from streamjoin.sim.run.match_rate import Point as RatePoint
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulator, check_numbering, design_verilog
 from streamjoin.sim.tuples.workload import Workload
 from streamjoin.support.toolchain import ToolError
@@ -144,7 +144,7 @@ class Synthesise:
     def outcomes(self, parts: list[dict]) -> Iterator[tuple[dict, dict]]:
         (part,) = parts
         design, parameters = self.point.design, self.point.parameters
-        cores = getattr(parameters, "cores", None)
+        cores = parameters.as_dict().get("cores")
         name = f"{design.name} with {cores} cores" if cores else design.name
         # The hash of the Verilog says that this clock and the cycles of a simulation are of one netlist.
         verilog = design_verilog(design, parameters).manifest["hash"]
@@ -186,7 +186,7 @@ def _made_from(point: Point, what: str, *modules: str) -> dict:
         "design": point.design.name,
         "parameters": parameters.as_dict(),
         "predicate": predicate_source(parameters.predicate),
-        "sources": fingerprint("streamjoin.hdl.registry", *modules),
+        "sources": fingerprint(*point.design.sources, *modules),
         "versions": versions(),
     }
 

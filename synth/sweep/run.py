@@ -45,7 +45,7 @@ class Settings:
         """How many seeds this point gets: large designs take long."""
 
         def value_of(name: str) -> int:
-            if isinstance(value := getattr(point.parameters, name, None), int):
+            if isinstance(value := point.parameters.as_dict().get(name), int):
                 return value
             raise ParameterError(f"--seeds needs {name}, which is no number of {point.design.name}: give a number")
 
@@ -132,7 +132,7 @@ class Sweep:
             "design": point.design.name,
             "choices": point.choices,
             "parameters": point.parameters.as_dict(),
-            "comparisons_per_cycle": getattr(point.parameters, "comparisons_per_cycle", None),
+            "comparisons_per_cycle": point.parameters.comparisons_per_cycle,
             "target": target,
             "runs": [outcome for step, outcome in outcomes if step == "simulation" and _is_good(outcome)],
             "cost": cost if _is_good(cost) else None,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Windows
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.join import count_overflows
 from streamjoin.reference.overflow import lost_results, needed_rooms
 from streamjoin.reference.vectorised import window_join_array
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.rooms import overflow_sentence
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.tuples.workload import Workload

@@ -12,9 +12,9 @@ from math import sqrt
 import numpy as np
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.errors import DesignError
 from streamjoin.report.reproduce.framework.entry import Settings
 from streamjoin.report.reproduce.measuring.sorting import disorder, most_waiting
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.sim.tuples.workload import Workload
 
@@ -81,7 +81,7 @@ def figures(simulation: Simulation) -> dict:
     begin_end = simulation.run.accepted_cycle[[part.start, part.stop]]
     later = simulation.numbers.max(axis=1)
     latencies = simulation.latencies[(part.start <= later) & (later < part.stop)]
-    p, promises = simulation.simulator.parameters, simulation.promises
+    p, said = simulation.simulator.parameters, simulation.punctuations
     return {
         "cores": p.cores,
         "window_r": p.window_r,
@@ -92,7 +92,7 @@ def figures(simulation: Simulation) -> dict:
         "cycles_per_pair": cycles_per_pair(simulation, part),
         "latency": {"results": len(latencies), "mean": float(latencies.mean()), "max": int(latencies.max())},
         "disorder": disorder(later, *np.searchsorted(simulation.run.result_cycle, begin_end)),
-        "buffer": None if promises is None else most_waiting(later, promises.position, promises.covered),
+        "buffer": None if said is None else most_waiting(later, said.position, said.covered),
     }
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from streamjoin.hdl.registry import find
-from streamjoin.sim.run.model import DesignError
+from streamjoin.reference.errors import DesignError
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.sim.tuples.workload import Workload
 

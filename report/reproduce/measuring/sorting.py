@@ -18,7 +18,7 @@ def disorder(later: np.ndarray, start: int, stop: int) -> int:
 def most_waiting(later: np.ndarray, position: np.ndarray, covered: np.ndarray) -> int:
     """The most results that are held at once if each waits for a punctuation that covers its ``later`` tuple.
 
-    ``position`` and ``covered`` are those of :class:`streamjoin.sim.run.punctuation_check.Promises`, and were kept.
+    ``position`` and ``covered`` are those of :class:`streamjoin.reference.punctuations.Punctuations`, and were kept.
     """
     # It is fullest when a punctuation comes: of all results before it, those remain that the last one did not cover.
     released = np.searchsorted(np.sort(later), np.append(0, covered[:-1]))

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from sortedcontainers import SortedList
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.panjoin.bi_sort import BiSort
 from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.panjoin.rap_table import RapTable
@@ -21,7 +22,6 @@ from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.report import style
 from streamjoin.report.reproduce.framework.entry import Table
 from streamjoin.report.style import Look
-from streamjoin.sim.run.model import DesignError
 
 KEY_WIDTH, ID_WIDTH = 32, 24
 RAP_TABLE, WIB_TREE, BI_SORT = "RaP-Table", "WiB+-Tree", "BI-Sort"

@@ -5,13 +5,13 @@ import functools
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.bibliography import PAPERS
+from streamjoin.reference.errors import DesignError
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import series
 from streamjoin.report.reproduce.framework.entry import Settings
 from streamjoin.sim.run.match_rate import Point
 from streamjoin.sim.run.match_rate import measure as measure_rates
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulator
 
 MHZ = 100

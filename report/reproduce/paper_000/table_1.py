@@ -1,12 +1,12 @@
 """Teubner and Mueller 2011, table 1: the same rate from few fast cores or from many slow ones."""
 
 from streamjoin.hdl.registry import find
+from streamjoin.reference.errors import DesignError
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import series
 from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
 from streamjoin.sim.run.match_rate import measure as simulate
-from streamjoin.sim.run.model import DesignError
 from streamjoin.sim.run.simulate import Simulator
 
 #: The paper's clocks in MHz, by cores.

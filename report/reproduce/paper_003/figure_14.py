@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.report import style
@@ -29,7 +30,6 @@ from streamjoin.report.reproduce.measuring.subwindows import (
     series_of,
     uniform_keys,
 )
-from streamjoin.sim.run.model import DesignError
 
 SUBWINDOW, PARTITIONS = 1 << 23, 1 << 16
 BATCHES = (1 << 13, 1 << 15, 1 << 17, 1 << 19)

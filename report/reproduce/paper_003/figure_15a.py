@@ -7,6 +7,7 @@ import numpy as np
 
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.compare import compare
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.panjoin.bi_sort import BiSort
 from streamjoin.reference.panjoin.pan_join import PanJoin
 from streamjoin.reference.panjoin.rap_table import RapTable
@@ -27,7 +28,6 @@ from streamjoin.report.reproduce.measuring.subwindows import (
     seconds,
     series_of,
 )
-from streamjoin.sim.run.model import DesignError
 
 WINDOW, SUBWINDOWS, PARTITION = 1 << 20, 4, 64
 BATCHES = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)

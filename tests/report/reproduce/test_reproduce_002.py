@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.report.reproduce.framework.entry import Settings
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.report.reproduce.measuring import chains
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, INDEXED, LOW_LATENCY, PUNCTUATED, by_cores
 from streamjoin.report.reproduce.measuring.sorting import disorder, most_waiting
 from streamjoin.report.reproduce.paper_002 import figure_5, figure_17, figure_18, figure_21, table_2
-from streamjoin.sim.run.model import DesignError
 from tests.report.reproduce.chains_sample import (
     SAMPLES,
     buffer_sample,

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.panjoin.llat import Llat
 from streamjoin.reference.panjoin.pan_join import PanJoin
 from streamjoin.reference.panjoin.probe import Probe
@@ -30,7 +31,6 @@ from streamjoin.report.reproduce.paper_003 import (
     figure_13b,
     figure_15a,
 )
-from streamjoin.sim.run.model import DesignError
 from tests.report.reproduce.subwindows_sample import SAMPLES, K, M
 
 QUIET = Settings()

@@ -4,11 +4,11 @@ import copy
 
 import pytest
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.report.reproduce.framework.entry import Settings
 from streamjoin.report.reproduce.measuring.subwindows import BI_SORT, RAP_TABLE, WIB_TREE
 from streamjoin.report.reproduce.paper_003 import figure_14, table_1
 from streamjoin.report.reproduce.paper_003.figure_14 import HARDWARE, INSERTING, PROBING
-from streamjoin.sim.run.model import DesignError
 from tests.report.reproduce.hardware_sample import K, area_sample, engines_sample
 
 QUIET = Settings()

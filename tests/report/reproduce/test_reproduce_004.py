@@ -4,11 +4,11 @@ import copy
 
 import pytest
 
+from streamjoin.reference.errors import DesignError
 from streamjoin.report.reproduce.framework.entry import Settings
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.report.reproduce.measuring import multiway
 from streamjoin.report.reproduce.paper_004 import discard, figure_7, stash
-from streamjoin.sim.run.model import DesignError
 from tests.report.reproduce.multiway_sample import SAMPLES, discard_sample, ring_sample, stash_sample
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamjoin.sim.run.model import DesignError, Model, Stalls, StuckError
+from streamjoin.reference.errors import DesignError
+from streamjoin.sim.run.model import Model, Stalls, StuckError
 from streamjoin.sim.run.verilate import build_library
 from streamjoin.sim.verilog.generate import generate
 from streamjoin.support.files import InputError

@@ -204,7 +204,8 @@ def results_and_drain(simulated: Simulator, arrivals: Arrivals) -> tuple[np.ndar
             quiet=p.patience,
             patience=p.patience,
         )
-    return run.result_cycle[~run.result["mark"].astype(bool)] if p.numbered else run.result_cycle, run.undrained_cycles
+    cycles = run.result_cycle[~run.result["mark"].astype(bool)] if p.numbered else run.result_cycle
+    return cycles, run.undrained_cycles
 
 
 @pytest.mark.parametrize(("design", "words"), CLAIMS)

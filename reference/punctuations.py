@@ -4,15 +4,16 @@ import dataclasses
 
 import numpy as np
 
-from streamjoin.hdl.base.tuple_layout import ORDER_WIDTH
-from streamjoin.sim.run.model import DesignError, Run
+from .errors import DesignError
 
+#: Bits of an arrival's number as designs carry it; beyond that it wraps round.
+ORDER_WIDTH = 32
 _WRAP = (1 << ORDER_WIDTH) - 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Promises:
-    """What a design says about its results along with them.
+class Punctuations:
+    """What a design says about its results between them.
 
     Attributes
     ----------
@@ -29,7 +30,7 @@ class Promises:
     order: np.ndarray
 
     @classmethod
-    def among(cls, order: np.ndarray, mark: np.ndarray) -> "Promises":
+    def among(cls, order: np.ndarray, mark: np.ndarray) -> "Punctuations":
         """Those among results and punctuations, of which ``mark`` tells the latter, given the number of each."""
         # Numbers wrap round; punctuations are never as far apart as that.
         steps = np.diff(order[mark], prepend=0) & _WRAP
@@ -67,11 +68,3 @@ class Promises:
             raise DesignError(
                 f"results are not in order: one of arrival {later[place]} came before one of {later[place + 1]}"
             )
-
-
-def take_out(run: Run) -> tuple[Run, Promises]:
-    """The run as if there were no punctuations, and what was promised in it."""
-    columns = dict(run.result)
-    order, mark = columns.pop("order").astype(np.int64), columns.pop("mark").astype(bool)
-    kept = {name: column[~mark] for name, column in columns.items()}
-    return dataclasses.replace(run, result=kept, result_cycle=run.result_cycle[~mark]), Promises.among(order, mark)
