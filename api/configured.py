@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import index
 from pathlib import Path
+from typing import SupportsIndex
 
 from amaranth.lib import wiring
 
@@ -62,7 +64,7 @@ def join(design: str | Design, **parameters: object) -> "Join":
 
 def _plain(value: object) -> object:
     """NumPy's whole numbers as Python's."""
-    return value if isinstance(value, bool) or not hasattr(value, "__index__") else value.__index__()
+    return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else value
 
 
 @dataclass(frozen=True)
@@ -136,14 +138,14 @@ class Join:
         ParameterError
             Where these parameters cannot be simulated, or not with so many tuples.
         """
-        hear = progress or (lambda *_: None)
-        if (source is None) == (tuples is None):
-            raise InputError("give a source of tuples, or tuples=N to generate so many: one of them")
+        hear = progress or _hear_nothing
         check_widths(self.parameters)
-        stalls = self._stalls(input_stalls, output_stalls, seed)
-        waves = None if waves is None else _waves_file(waves)
-        if source is None:
+        stalls = _stalls(seed, input_stalls=input_stalls, output_stalls=output_stalls)
+        file = None if waves is None else _waves_file(waves)
+        if source is None and tuples is not None:
             fed = generate(self.parameters, tuples, match_rate=match_rate, seed=seed, arrivals=arrivals, keys=keys)
+        elif source is None or tuples is not None:
+            raise InputError("give a source of tuples, or tuples=N to generate so many: one of them")
         else:
             for name, value in (("match_rate", match_rate), ("arrivals", arrivals), ("keys", keys)):
                 if value is not None:
@@ -152,26 +154,19 @@ class Join:
             check_numbering(self.parameters, len(fed))
         offers = offers_of(fed, rate, pace, seed)
         hear(f"building {self.design.name}", 0, 0)
-        simulator = self.simulator if waves is None else Simulator.build(self.design, self.parameters, waves=waves)
+        simulator = self.simulator if file is None else Simulator.build(self.design, self.parameters, waves=file)
         hear("tuples", 0, len(fed))
         return Run(
             simulator.run(
                 fed,
                 check=check,
                 offers=offers,
-                waves=waves,
+                input_stalls=stalls[0],
+                output_stalls=stalls[1],
+                waves=file,
                 progress=lambda accepted: hear("tuples", accepted, len(fed)),
-                **stalls,
             )
         )
-
-    @staticmethod
-    def _stalls(input_stalls: float, output_stalls: float, seed: int) -> dict[str, Stalls]:
-        given = {"input_stalls": input_stalls, "output_stalls": output_stalls}
-        for name, share in given.items():
-            if not 0 <= share < 1:
-                raise InputError(f"{name} must be at least 0 and below 1, or nothing ever moves, not {share}")
-        return {name: Stalls(share, seed=seed + number) for number, (name, share) in enumerate(given.items())}
 
     @cached_property
     def simulator(self) -> Simulator:
@@ -246,6 +241,18 @@ class Join:
         defaults = self.design.parameters().as_dict()
         given = {name: value for name, value in self.parameters.as_dict().items() if value != defaults.get(name)}
         return " ".join([self.design.key, *(f"-p {name}={value}" for name, value in given.items())])
+
+
+def _hear_nothing(_what: str, _done: int, _of: int) -> None:
+    """The progress that nobody asked for."""
+
+
+def _stalls(seed: int, **shares: float) -> list[Stalls]:
+    """Stalls of so many cycles, each with its own seed."""
+    for name, share in shares.items():
+        if not 0 <= share < 1:
+            raise InputError(f"{name} must be at least 0 and below 1, or nothing ever moves, not {share}")
+    return [Stalls(share, seed=seed + number) for number, share in enumerate(shares.values())]
 
 
 def _waves_file(path: str | os.PathLike[str]) -> Path:

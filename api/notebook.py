@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 _RIGHT, _WRONG, _UNKNOWN = "#1a7f37", "#cf222e", "#6e7781"
 
 
-def summary_as_html(summary: Mapping, what: str, defaults: Mapping[str, object]) -> str:
+def summary_as_html(summary: Mapping[str, Any], what: str, defaults: Mapping[str, object]) -> str:
     """The design, the parameters that differ from its defaults, the figures, and the verdict of the check."""
     given = {name: value for name, value in summary["parameters"].items() if value != defaults.get(name)}
     latency = summary["latency_cycles"]

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +49,7 @@ class Run:
         """For each result the cycles from the acceptance of its later tuple to its leaving."""
         return self.simulation.latencies
 
-    def summary(self) -> dict:
+    def summary(self) -> dict[str, Any]:
         """The figures, as ``streamjoin sim --json`` has them: throughput, latency, stalls, what the check found."""
         return self.simulation.summary()
 

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -54,7 +55,7 @@ def workload(
         raise ParameterError(str(error)) from error
 
 
-def generate(parameters: JoinParameters, tuples: int, **how) -> Arrivals:
+def generate(parameters: JoinParameters, tuples: int, **how: Any) -> Arrivals:
     """So many tuples of a :func:`workload`."""
     if tuples < 0:
         raise InputError(f"{tuples} tuples cannot be generated: give a whole number from 0 up")
