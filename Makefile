@@ -31,8 +31,13 @@ lock: setup
 demo: setup
 	$(BIN)/python -m streamjoin.cli.demo
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 test: setup lint
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
+
+# For the inner loop: what needs neither other programs nor compiled models, and random cases of every design.
+test-quick: setup lint
+	STREAMJOIN_PROFILE=quick $(PYTEST)
 
 lint: setup
 	$(BIN)/ruff check .
