@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.chain.reorder import Reorder
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut
@@ -74,12 +74,8 @@ class MessageChainJoin(Part):
         glance = 1 + busy.depth
         start = resets.depth + glance + 1 + p.clearing
         m.submodules.driver = driver = self._driver(start=start, settle=glance + 2)
-        for port in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, port)), getattr(driver, port))
-        for port in (port for port in CONTROL if port != "drain"):
-            m.d.comb += getattr(self, port).eq(getattr(driver, port))
+        connect_gate(m, self, driver, p.layout)
         m.d.comb += [
-            driver.drain.eq(self.drain),
             driver.busy.eq(busy.o),
             busy.i.eq(Cat((core.busy for core in cores), tree.busy)),
             resets.i.eq(ResetSignal()),

@@ -4,7 +4,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import CONTROL, connect_gate, input_ports
 from streamjoin.hdl.handshake_async.handover import Handover
 from streamjoin.hdl.lib.input_gate import InputGate
 
@@ -41,8 +41,7 @@ class HandoverDriver(Part):
         self._gate = lambda: InputGate(handover.layout, handover.windows, on_full=on_full, start=start, settle=settle)
         super().__init__(
             {
-                "i_r": In(handover.layout.tuples),
-                "i_s": In(handover.layout.tuples),
+                **input_ports(handover.layout),
                 "to_right": Out(handover.channel("r")),
                 "to_left": Out(handover.channel("s")),
                 "busy": In(1),
@@ -54,7 +53,8 @@ class HandoverDriver(Part):
     def elaborate(self, platform):
         m = Module()
         m.submodules.gate = gate = self._gate()
-        gate.face_of(m, self)
+        connect_gate(m, self, gate, self._handover.layout)
+        m.d.comb += self.starting.eq(gate.starting)
         # Tuples of R that have not been told to go.
         held = Signal(range(self._handover.windows[0] + 1))
         room = Signal()

@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import CONTROL, connect_gate, input_ports
 from streamjoin.hdl.lib.input_gate import InputGate
 from streamjoin.hdl.llhj.driver_window import DriverWindow
 from streamjoin.hdl.llhj.expedition import Expedition
@@ -80,8 +80,7 @@ class ExpeditionDriver(Part):
         layout = expedition.layout
         super().__init__(
             {
-                "i_r": In(layout.tuples),
-                "i_s": In(layout.tuples),
+                **input_ports(layout),
                 "to_right": Out(expedition.channel(expedition.rightward)),
                 "to_left": Out(expedition.channel(expedition.leftward)),
                 "from_left": In(expedition.channel(expedition.rightward)),
@@ -99,7 +98,8 @@ class ExpeditionDriver(Part):
         m.submodules.gate = gate = InputGate(
             expedition.layout, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
         )
-        gate.face_of(m, self)
+        connect_gate(m, self, gate, expedition.layout)
+        m.d.comb += self.starting.eq(gate.starting)
 
         enters = {"r": gate.enter_r, "s": gate.enter_s}
         full = {"r": gate.full_r, "s": gate.full_s}

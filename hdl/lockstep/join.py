@@ -3,11 +3,11 @@
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, ResetSignal, Signal
-from amaranth.lib.wiring import connect, flipped
+from amaranth.lib.wiring import connect
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.lib.merging_tree import MergingTree
@@ -105,16 +105,10 @@ class LockStepJoin(Part):
         start = resets.depth + max(full.depth, busy.depth) + 1
         m.submodules.admission = gate = self._admission(start=start, settle=settle, glance=glance)
         m.d.comb += gate.moving.eq(1 if glance is None else moving.o)
-        for port in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, port)), getattr(gate, port))
+        connect_gate(m, self, gate, self.layout)
         m.d.comb += [
             gate.halt.eq(full.o),
             gate.busy.eq(busy.o),
-            gate.drain.eq(self.drain),
-            self.drained.eq(gate.drained),
-            self.halted.eq(full.o & ~gate.starting),
-            self.discarding.eq(gate.discarding),
-            self.dropped.eq(gate.dropped),
             commands.i.eq(gate.command),
             resets.i.eq(ResetSignal()),
             tree.clear.eq(Cat(resets.o[len(cores) :])),
@@ -141,10 +135,10 @@ class LockStepJoin(Part):
 
         if self.layout.spans is not None:
             span_r, span_s = self.layout.spans
-            early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)
-            early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)
-            with m.If(~gate.starting):
-                m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
+            m.d.comb += [
+                gate.early_r.eq(self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)),
+                gate.early_s.eq(self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)),
+            ]
         return m
 
     def _delayed(self, m, name, slot, enters, cycles):

@@ -109,17 +109,19 @@ def _gates() -> Iterator[Case]:
 
 
 def _admissions() -> Iterator[Case]:
-    for name, pace, on_full, drain_stream, drain_steps, glance in (
-        ("fast", Pace(1, 1, 1), "stall", "r", 4, None),
-        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None),
-        ("slow", Pace(7, 6, 9), "stall", "s", 3, None),
-        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0, None),
-        ("skips", Pace(17, 15, 27), "stall", "s", 9, 6),
-        ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11),
+    for name, pace, on_full, drain_stream, drain_steps, glance, spans in (
+        ("fast", Pace(1, 1, 1), "stall", "r", 4, None, None),
+        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None, None),
+        ("slow", Pace(7, 6, 9), "stall", "s", 3, None, None),
+        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0, None, None),
+        ("skips", Pace(17, 15, 27), "stall", "s", 9, 6, None),
+        ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11, None),
+        ("timed", Pace(4, 2, 5), "stall", "r", 2, None, (9, 14)),
     ):
         settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps}
         settings |= {"start": 3, "settle": 5, "glance": glance}
-        yield name, Admission(_pairing(), pace, **settings), {"pace": asdict(pace), **settings}
+        admission = Admission(_pairing(spans=spans), pace, **settings)
+        yield name, admission, {"pace": asdict(pace), **settings, "spans": spans}
 
 
 def _cores() -> Iterator[Case]:
