@@ -48,7 +48,6 @@ class MessageChainJoin(Part):
         Tuples pushed out of a time-based window before their time was up.
     """
 
-    #: The ends of the chain are neighbours, which a floorplan should know.
     closed = True
 
     def __init__(
