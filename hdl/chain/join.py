@@ -9,6 +9,7 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import connect_gate, join_ports
+from streamjoin.hdl.chain.driver import ChainDriver
 from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.chain.reorder import Reorder
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut
@@ -54,7 +55,7 @@ class MessageChainJoin(Part):
         self,
         parameters: MessageChainParameters,
         cores: list[wiring.Component],
-        driver: Callable[..., wiring.Component],
+        driver: Callable[..., ChainDriver],
     ):
         self._parameters = parameters
         self._cores = cores
@@ -107,7 +108,7 @@ class MessageChainJoin(Part):
             connect(m, right.to_left, left.from_right)
         connect(m, driver.to_right, cores[0].from_left)
         connect(m, driver.to_left, cores[-1].from_right)
-        if hasattr(driver, "from_left"):
+        if driver.receives:
             connect(m, cores[-1].to_right, driver.from_left)
             connect(m, cores[0].to_left, driver.from_right)
         return m
