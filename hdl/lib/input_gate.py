@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.delay_line import DelayLine
 from streamjoin.hdl.lib.dropping import drop_while
+from streamjoin.hdl.lib.overflow import pushed_out_early
 from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 
 
@@ -121,13 +121,3 @@ class InputGate(Part):
             )
             m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
         return m
-
-
-def pushed_out_early(m, side: str, time, enter, full, window: int, span: int):
-    """Whether a tuple has just been pushed out of its window although its time is not up, by one that entered."""
-    m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), window)
-    m.d.comb += [times.shift.eq(enter), times.i.eq(time)]
-    pushes = Signal(name=f"pushes_{side}")
-    new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
-    m.d.sync += [pushes.eq(enter & full), new.eq(time), old.eq(times.o)]
-    return pushes & (new - old < span)

@@ -11,6 +11,7 @@ from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.lib.merging_tree import MergingTree
+from streamjoin.hdl.lib.overflow import left_early
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.core import COMMAND, JoinCore
 
@@ -136,8 +137,8 @@ class LockStepJoin(Part):
         if self.layout.spans is not None:
             span_r, span_s = self.layout.spans
             m.d.comb += [
-                gate.early_r.eq(self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)),
-                gate.early_s.eq(self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)),
+                gate.early_r.eq(_pushed_out_early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)),
+                gate.early_s.eq(_pushed_out_early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)),
             ]
         return m
 
@@ -153,10 +154,8 @@ class LockStepJoin(Part):
             m.d.sync += arrived.eq(slot)
         return arrived
 
-    def _early(self, m, name, leaves, oldest, newest, span):
-        """Whether the oldest tuple has just left for a new one although its time is not up."""
-        checks = Signal(name=f"checks_{name}")
-        old = Signal(self.layout.slot, name=f"old_{name}")
-        new = Signal(self.layout.slot, name=f"pusher_{name}")
-        m.d.sync += [checks.eq(leaves), old.eq(oldest), new.eq(newest)]
-        return checks & old.valid & new.valid & (new.tuple.time - old.tuple.time < span)
+
+def _pushed_out_early(m, side, shifts, oldest, newest, span):
+    """Whether the oldest slot of a window has just left for a new one, both with a tuple in it, and too early."""
+    leaves = shifts & oldest.valid & newest.valid
+    return left_early(m, side, leaves, oldest.tuple.time, newest.tuple.time, span)

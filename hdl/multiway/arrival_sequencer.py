@@ -7,8 +7,8 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.lib.dropping import drop_while
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.input_gate import pushed_out_early
 from streamjoin.hdl.lib.one_hot import one_of
+from streamjoin.hdl.lib.overflow import pushed_out_early
 from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 from streamjoin.hdl.multiway.combination import Combination
 
