@@ -1,7 +1,6 @@
 """List every design, or one, with its parameters, their defaults and meaning."""
 
 import argparse
-import dataclasses
 import json
 
 from streamjoin.cli.arguments import add_design_name
@@ -34,7 +33,7 @@ def _parameters(design: Design) -> list[dict]:
             "meaning": field.metadata["meaning"],
             **({"choices": list(field.metadata["choices"])} if field.metadata["choices"] else {}),
         }
-        for field in dataclasses.fields(design.parameters_type)
+        for field in design.parameters_type.fields()
     ]
 
 
