@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.ring import Ring, line
+from streamjoin.hdl.lib.ring import LappedRing
 
 
 class WindowStore(Part):
@@ -52,7 +52,7 @@ class WindowStore(Part):
     #: From the cycle in which a walk comes to a row to the one in which it is shown.
     LATENCY = 3
 
-    def __init__(self, shape, ring: Ring):
+    def __init__(self, shape, ring: LappedRing):
         self._shape = shape
         self._ring = ring
         super().__init__(
@@ -93,7 +93,7 @@ class WindowStore(Part):
 
         # The line that comes next, the last one, and the lanes that count in the first and in the last.
         probe = Signal(self._shape, reset_less=True)
-        at, to = (Signal(len(line(self.first)), name=name, reset_less=True) for name in ("at", "to"))
+        at, to = (Signal(len(ring.line(self.first)), name=name, reset_less=True) for name in ("at", "to"))
         from_lane, to_lane = (Signal(lanes, name=name, reset_less=True) for name in ("from_lane", "to_lane"))
         all_lanes = Const(-1, lanes)
         fetching = Signal()
@@ -111,7 +111,7 @@ class WindowStore(Part):
             m.d.sync += [
                 self.walking.eq(self.begin & (self.first.as_value() != self.end.as_value())),
                 probe.eq(self.tuple),
-                at.eq(line(self.first)),
+                at.eq(ring.line(self.first)),
                 to.eq(ring.line_before(self.end)),
                 from_lane.eq(all_lanes << self.first.lane),
                 to_lane.eq(Mux(self.end.lane == 0, all_lanes, ~(all_lanes << self.end.lane))),

@@ -4,7 +4,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 
 
 class Handover:
@@ -60,7 +60,7 @@ class Handover:
         removals = link_queue + jobs + 3
         self.rooms = {side: (window + removals) // cores + slack for side, window in zip("rs", windows, strict=True)}
         most = {"r": self.rooms["r"] + self._LATE, "s": self.rooms["s"] + self._LATE + flight}
-        self.rings = {side: Ring(lanes, -(-tuples // lanes)) for side, tuples in most.items()}
+        self.rings = {side: LappedRing(lanes, -(-tuples // lanes)) for side, tuples in most.items()}
         self.loads = {side: range(tuples + 1) for side, tuples in most.items()}
         self.message = data.StructLayout({"enters": 1, "removes": 1, "tuple": layout.tuple})
         self.job = data.StructLayout({"probes": 1, "rests": 1, "needs_shelf": 1, "removes": 1, "tuple": layout.tuple})

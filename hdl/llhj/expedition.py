@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.chain.window_store import WindowStore
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 
 
@@ -43,7 +43,9 @@ class Expedition:
         self.lanes = lanes
         self.windows = dict(zip("rs", windows, strict=True))
         # One row more than the window fills: it is used while word of what has expired goes round.
-        self.rings = {side: Ring(lanes, -(-window // (cores * lanes)) + 1) for side, window in self.windows.items()}
+        self.rings = {
+            side: LappedRing(lanes, -(-window // (cores * lanes)) + 1) for side, window in self.windows.items()
+        }
         self.room = {side: ring.rows * lanes * cores for side, ring in self.rings.items()}
         self.slack = {side: self.room[side] - window for side, window in self.windows.items()}
 

@@ -9,7 +9,7 @@ from streamjoin.hdl.lib.one_hot import one_of
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.match_arbiter import MatchArbiter, match_layout
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class PartStore(Part):
@@ -23,7 +23,7 @@ class PartStore(Part):
         Where an item is; the item, in the next cycle.
     """
 
-    def __init__(self, shape, places: Places):
+    def __init__(self, shape, places: WindowPlaces):
         self._shape = shape
         self._places = places
         super().__init__(
@@ -82,7 +82,7 @@ class Emitter(Part):
     #: Combinations that come after ``room`` went down.
     RESERVE = 3
 
-    def __init__(self, combination: Combination, places: Places, depths: range):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: range):
         self._combination = combination
         self._places = places
         self._depths = depths

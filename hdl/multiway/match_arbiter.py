@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.one_hot import deepest, one_of
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
-def match_layout(places: Places) -> data.StructLayout:
+def match_layout(places: WindowPlaces) -> data.StructLayout:
     """What a scan found in one row.
 
     ``row`` and ``lane`` are where the row's worth of tuples begins, and ``next_row`` where it goes on; ``found``: which
@@ -46,7 +46,7 @@ class MatchArbiter(Part):
         For each line: what its hits are found for is done with. It is still needed in this cycle, if one was picked.
     """
 
-    def __init__(self, places: Places, lines: int):
+    def __init__(self, places: WindowPlaces, lines: int):
         self._places = places
         super().__init__(
             {

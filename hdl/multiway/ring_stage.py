@@ -9,9 +9,9 @@ from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.emitter import Emitter
 from streamjoin.hdl.multiway.match_arbiter import match_layout
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.stage_lookup import StageLookup
 from streamjoin.hdl.multiway.stage_scan import StageScan
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 def link(combination: Combination) -> wiring.Signature:
@@ -75,7 +75,7 @@ class RingStage(Part):
     def __init__(
         self,
         combination: Combination,
-        places: Places,
+        places: WindowPlaces,
         *,
         shortest: int = 1,
         after: bool,

@@ -9,8 +9,8 @@ from streamjoin.hdl.lib.one_hot import deepest
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lib.ring import between
 from streamjoin.hdl.multiway.combination import Combination
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.stage_scan import core_ports, keep_order, look_up
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class StageLookup(Part):
@@ -49,7 +49,7 @@ class StageLookup(Part):
     #: Hits that may come after ``pause`` went up.
     RESERVE = LATENCY
 
-    def __init__(self, combination: Combination, places: Places, depths: int, *, buckets: int):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: int, *, buckets: int):
         if places.lanes != 1:
             raise ValueError(f"buckets are for rows of one tuple, not {places.lanes}")
         self._combination = combination

@@ -13,10 +13,10 @@ from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.lane_bank import LaneBank, Walk, row_layout
 from streamjoin.hdl.multiway.match_arbiter import match_layout
 from streamjoin.hdl.multiway.order_control import OrderControl
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
-def core_ports(combination: Combination, places: Places, depths: int) -> dict:
+def core_ports(combination: Combination, places: WindowPlaces, depths: int) -> dict:
     """The ports of a join core: see :class:`StageScan`."""
     probe = data.StructLayout({"number": combination.number, "some": 1, "probe": combination.probe})
     return {
@@ -69,7 +69,7 @@ class StageScan(Part):
     #: Rows that may come after ``pause`` went up.
     RESERVE = LATENCY
 
-    def __init__(self, combination: Combination, places: Places, depths: int, *, after: bool, before: bool):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: int, *, after: bool, before: bool):
         self._combination = combination
         self._places = places
         self._after = after
@@ -141,7 +141,7 @@ class StageScan(Part):
             ]
 
 
-def keep_order(m, core, places: Places) -> OrderControl:
+def keep_order(m, core, places: WindowPlaces) -> OrderControl:
     """The order control of a join core that hears of arrivals."""
     m.submodules.order = order = OrderControl(places, len(core.arrival.number))
     m.d.comb += [

@@ -7,7 +7,7 @@ from amaranth.lib import data
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.multiway.combination import Combination
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 #: What is done for an arrival: one of S1 scans S2, one of S2 scans S1, one of S3 the stash, or S2 anew, which leads to
 #: scans of S1 for what was found.
@@ -44,17 +44,17 @@ class StashShape:
     spare_bits: int
 
     @property
-    def places(self) -> tuple[Places, Places]:
+    def places(self) -> tuple[WindowPlaces, WindowPlaces]:
         """Those of S1 and of S2."""
-        one, two = (Places(window, self.slack, self.lanes) for window in self.windows)
+        one, two = (WindowPlaces.for_window(window, self.slack, self.lanes) for window in self.windows)
         return one, two
 
     @property
-    def stash_places(self) -> Places | None:
-        return Places(self.room, 0, self.lanes) if self.room else None
+    def stash_places(self) -> WindowPlaces | None:
+        return WindowPlaces.for_window(self.room, 0, self.lanes) if self.room else None
 
     @property
-    def widest(self) -> Places:
+    def widest(self) -> WindowPlaces:
         """Of all these, those with the most rows."""
         stash = [self.stash_places] if self.room else []
         return max([*self.places, *stash], key=lambda places: places.rows)

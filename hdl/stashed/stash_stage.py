@@ -8,8 +8,8 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.match_arbiter import match_layout
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.ring_stage import link
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 from streamjoin.hdl.stashed.pair_comparators import PairComparators
 from streamjoin.hdl.stashed.pair_window import PairWindow, turns
 from streamjoin.hdl.stashed.stash import Stash
@@ -217,6 +217,6 @@ class StashStage(Part):
             m.d.comb += [port.parts[k].eq(message.parts[k + shift]) for k in range(2)]
 
 
-def _cut(place, places: Places):
+def _cut(place, places: WindowPlaces):
     """A place of the widest rows, as one of these."""
     return data.View(places.place, Cat(place.lane, place.row[: places.place["row"].width]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import cocotb
 
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.sim.benches.dut import CASES, Dut
 from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS
@@ -37,7 +37,7 @@ class Model:
         self._dut = dut
         self._go = STALLS[go]()
         self._lanes, self._rows, self._latency = lanes, rows, latency
-        self._place = Ring(lanes, rows).nth
+        self._place = LappedRing(lanes, rows).nth
         self._share_of_fetches = fetching
         self._tuples: list[Tuple] = []  # all that were ever stored
         self._oldest = 0  # of those that count

@@ -19,7 +19,7 @@ from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.input_gate import InputGate
 from streamjoin.hdl.lib.merger import MERGERS, PunctuatedMerger
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.segment import SEGMENTS
@@ -81,13 +81,13 @@ def _segments() -> Iterator[Case]:
 def _window_stores() -> Iterator[Case]:
     for lanes, rows in ((1, 1), (1, 3), (2, 5), (3, 2), (4, 1)):
         settings = {"lanes": lanes, "rows": rows, "latency": WindowStore.LATENCY}
-        yield f"r{rows}by{lanes}", WindowStore(_pairing().tuple, Ring(lanes, rows)), settings
+        yield f"r{rows}by{lanes}", WindowStore(_pairing().tuple, LappedRing(lanes, rows)), settings
 
 
 def _hash_window_stores() -> Iterator[Case]:
     for rows, buckets in ((1, 1), (2, 4), (3, 2), (4, 1), (5, 8), (8, 16)):
         settings = {"rows": rows, "buckets": buckets}
-        yield f"r{rows}in{buckets}", HashWindowStore(_pairing().tuple, Ring(1, rows), buckets), settings
+        yield f"r{rows}in{buckets}", HashWindowStore(_pairing().tuple, LappedRing(1, rows), buckets), settings
 
 
 def _reorders() -> Iterator[Case]:
