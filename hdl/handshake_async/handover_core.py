@@ -111,7 +111,7 @@ class HandoverCore(Part):
             m.d.comb += [
                 resting.job.rests.eq(~probing),
                 resting.job.probes.eq(probing & newcomer.enters),
-                resting.job.needs_shelf.eq(~probing | newcomer.enters),
+                resting.job.needs_store.eq(~probing | newcomer.enters),
                 resting.job.removes.eq(probing & newcomer.removes),
                 resting.job.tuple.eq(Mux(probing, newcomer.tuple.as_value(), comes.tuple.as_value())),
             ]

@@ -78,7 +78,7 @@ class HandoverWorker(Part):
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
             self.room.eq(~jobs.almost_full),
-            jobs.o.ready.eq(shelf.ready | ~job.needs_shelf),
+            jobs.o.ready.eq(shelf.ready | ~job.needs_store),
             take.eq(jobs.o.valid & jobs.o.ready),
             self.probed.eq(take & job.probes),
             removes.eq(take & job.removes),

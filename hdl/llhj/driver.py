@@ -84,7 +84,7 @@ class ExpeditionDriver(ChainDriver):
         m = Module()
         expedition = self._expedition
         m.submodules.gate = gate = InputGate(
-            expedition.layout, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
+            expedition.layout, expedition.windows, on_full=self._on_full, **self._delays
         )
         connect_gate(m, self, gate, expedition.layout)
         m.d.comb += self.starting.eq(gate.starting)

@@ -159,7 +159,7 @@ class ExpeditionCore(Part):
             m.d.comb += [
                 scanner.job.probes.eq(probes),
                 scanner.job.rests.eq(rests),
-                scanner.job.needs_shelf.eq(probes | rests),
+                scanner.job.needs_store.eq(probes | rests),
                 scanner.job.fly.eq(~from_the_left & flies),
                 scanner.job.land.eq(from_the_left & left.acknowledges),
                 scanner.job.tuple.eq(Mux(from_the_left, left.tuple.as_value(), right.tuple.as_value())),
@@ -178,7 +178,7 @@ class ExpeditionCore(Part):
             m.d.comb += onward.punctuates.eq(punctuates)
             for scanner in (resting_r, resting_s):
                 with m.If(punctuates):
-                    m.d.comb += [scanner.job.punctuates.eq(1), scanner.job.needs_shelf.eq(1)]
+                    m.d.comb += [scanner.job.punctuates.eq(1), scanner.job.needs_store.eq(1)]
                 with m.If(will_left & left.punctuates):
                     m.d.sync += scanner.push.eq(1)
         m.submodules.join = join = self._join()

@@ -63,7 +63,7 @@ class ExpeditionWorker(Part):
         m = Module()
         expedition, side = self._expedition, self._side
         m.submodules.jobs = jobs = FIFO.with_reserve(expedition.jobs[side], self._jobs, 1)
-        m.submodules.shelf = shelf = expedition.shelf(side)
+        m.submodules.shelf = shelf = expedition.window_store(side)
         job = jobs.o.p
         numbered = expedition.layout.numbered
         begin, take = Signal(name="begin"), Signal(name="take")
@@ -75,7 +75,7 @@ class ExpeditionWorker(Part):
             self.room.eq(~jobs.almost_full),
             self.scan.wants.eq(flies | shelf.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(Mux(job.needs_shelf, shelf.ready, ~flies)),
+            jobs.o.ready.eq(Mux(job.needs_store, shelf.ready, ~flies)),
             shelf.hold.eq(flies),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & job.probes),
