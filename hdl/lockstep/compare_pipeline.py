@@ -32,7 +32,7 @@ class ComparePipeline(Part):
     full
         There is room only for ``margin`` further results.
     busy
-        Something is inside.
+        A bit for each stage that has something inside: a pair, a result, the queue.
     """
 
     #: From the cycle in which a pair enters to the one in which its result goes into the queue.
@@ -43,7 +43,7 @@ class ComparePipeline(Part):
         self._queue = queue
         self._margin = margin
         pair = data.StructLayout({"r": layout.tuple, "s": layout.tuple, "valid": 1})
-        super().__init__({"i": In(pair), "o": Out(layout.results), "full": Out(1), "busy": Out(1)})
+        super().__init__({"i": In(pair), "o": Out(layout.results), "full": Out(1), "busy": Out(3)})
 
     def elaborate(self, platform):
         m = Module()
@@ -63,6 +63,6 @@ class ComparePipeline(Part):
             results.i.p.eq(result),
             results.i.valid.eq(matches),
             self.full.eq(results.almost_full),
-            self.busy.eq(Cat(compares, matches, results.busy).any()),
+            self.busy.eq(Cat(compares, matches, results.busy)),
         ]
         return m
