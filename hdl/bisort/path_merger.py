@@ -10,7 +10,7 @@ from streamjoin.hdl.bisort.range_reader import RangeReader
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.line_memory import line_write
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 def merge_job(arrays: SortedArrays) -> data.StructLayout:
@@ -75,8 +75,8 @@ class PathMerger(Part):
                 "begin": In(range(arrays.subwindow + arrays.lanes**2 + 1)),
                 "mine": Out(split(arrays)),
                 "next": In(split(arrays)),
-                "main": Out(service(lines, arrays.line)),
-                "batch": Out(service(range(2 * arrays.half // arrays.lanes), arrays.line)),
+                "main": Out(request_response(lines, arrays.line)),
+                "batch": Out(request_response(range(2 * arrays.half // arrays.lanes), arrays.line)),
                 "o": Out(stream.Signature(line_write(arrays.line, arrays.places // arrays.lanes))),
                 "done": Out(1),
             }
@@ -146,8 +146,8 @@ class PathMerger(Part):
             m.d.sync += [main.asked.eq(0), batch.asked.eq(0)]
             m.next = "LOOK"
         with m.State("LOOK"):
-            main.ask(m, 1)
-            batch.ask(m, 1)
+            main.request(m, 1)
+            batch.request(m, 1)
             with m.If(main.valid & batch.valid):
                 m.d.comb += [main.ready.eq(1), batch.ready.eq(1)]
                 with m.If(main_is_first):
@@ -178,8 +178,8 @@ class PathMerger(Part):
         """State: take the smaller of both heads; ``last``: there is no tuple behind it."""
         with m.State("MERGE"):
             # The ranges are asked for with what is left of them, which is all until they have been asked for.
-            main.ask(m, main.left)
-            batch.ask(m, batch.left)
+            main.request(m, main.left)
+            batch.request(m, batch.left)
             both = main.valid & batch.valid
             m.d.comb += [
                 main.takes.eq(room & main.some & Mux(batch.some, both & main_is_first, main.valid)),
@@ -220,7 +220,7 @@ class _Source:
     Attributes
     ----------
     at, asked
-        Where to read; it has been asked for, or need not be.
+        Where to read; it has been requested, or need not be.
     left, some
         How many tuples are left to be merged; whether there are any.
     head, valid, ready
@@ -239,8 +239,8 @@ class _Source:
         self._extents = reader.i
         m.d.comb += reader.i.p.first.eq(self.at)
 
-    def ask(self, m, count):
-        """Ask once for so many tuples, from where to read."""
+    def request(self, m, count):
+        """Request so many tuples once, from where to read."""
         m.d.comb += [self._extents.valid.eq(~self.asked), self._extents.p.count.eq(count)]
         with m.If(self._extents.ready):
             m.d.sync += self.asked.eq(1)

@@ -10,7 +10,7 @@ from streamjoin.hdl.bisort.index_array import search
 from streamjoin.hdl.bisort.range_reader import RangeReader, extent
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 def record(arrays: SortedArrays) -> data.StructLayout:
@@ -59,8 +59,8 @@ class PartitionScanner(Part):
             {
                 "array": In(arrays.array),
                 "first": In(1),
-                "index": Out(service(search(arrays), arrays.partition_number)),
-                "memory": Out(service(range(arrays.places // arrays.lanes), arrays.line)),
+                "index": Out(request_response(search(arrays), arrays.partition_number)),
+                "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)),
                 "i": In(stream.Signature(arrays.bound)),
                 "o": Out(stream.Signature(self._rank)),
             }
@@ -91,19 +91,19 @@ class PartitionScanner(Part):
         return m
 
     def _ask_index(self, m, bounds, partitions):
-        """Bounds wait for the number of their partition. There is room for an answer where there was for its bound."""
+        """Bounds wait for the number of their partition. There is room for a response where there was for its bound."""
         last = Signal(self._arrays.partition_number)
         m.d.sync += last.eq((self.array.count - 1) >> self._arrays.partition_bits)
         m.d.comb += [
-            self.i.ready.eq(self.index.ask.ready & bounds.ready),
-            self.index.ask.valid.eq(self.i.valid & bounds.ready),
-            self.index.ask.p.region.eq(self.array.region),
-            self.index.ask.p.last.eq(last),
-            self.index.ask.p.bound.eq(self.i.p),
-            bounds.valid.eq(self.i.valid & self.index.ask.ready),
+            self.i.ready.eq(self.index.request.ready & bounds.ready),
+            self.index.request.valid.eq(self.i.valid & bounds.ready),
+            self.index.request.p.region.eq(self.array.region),
+            self.index.request.p.last.eq(last),
+            self.index.request.p.bound.eq(self.i.p),
+            bounds.valid.eq(self.i.valid & self.index.request.ready),
             bounds.p.eq(self.i.p),
-            partitions.valid.eq(self.index.answer.valid),
-            partitions.p.eq(self.index.answer.p),
+            partitions.valid.eq(self.index.response.valid),
+            partitions.p.eq(self.index.response.p),
         ]
 
     def _fetch_once(self, m, bounds, partitions, extents, jobs):
@@ -204,8 +204,8 @@ class Prober(Part):
                 "first": In(1),
                 "of_s": In(1),
                 "range": In(max(1, ceil_log2(len(arrays.layout.predicate.key_ranges)))),
-                "index": Out(service(search(arrays), arrays.partition_number)).array(2),
-                "memory": Out(service(range(arrays.places // arrays.lanes), arrays.line)).array(2),
+                "index": Out(request_response(search(arrays), arrays.partition_number)).array(2),
+                "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)).array(2),
                 "i": In(stream.Signature(arrays.tuple)),
                 "o": Out(stream.Signature(record(arrays))),
                 "probed": Out(1),

@@ -13,8 +13,8 @@ from streamjoin.hdl.bisort.range_reader import RangeReader
 from streamjoin.hdl.bisort.record_output import RecordOutput, record_result
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.request import RequestArbiter, service, tagged
-from streamjoin.hdl.lib.shift_add import times
+from streamjoin.hdl.lib.request import RequestArbiter, request_response, tagged
+from streamjoin.hdl.lib.shift_add import shift_add
 
 
 class ProbingEngine(Part):
@@ -63,8 +63,8 @@ class ProbingEngine(Part):
             "index": (search(arrays), arrays.partition_number),
             "main": (self._lines, arrays.line),
         }
-        services = {
-            name: Out(service(*(tagged(shape, clients) for shape in self._shapes[name])))
+        requests = {
+            name: Out(request_response(*(tagged(shape, clients) for shape in self._shapes[name])))
             for name, clients in self.clients.items()
         }
         super().__init__(
@@ -75,7 +75,7 @@ class ProbingEngine(Part):
                 "count": In(range(arrays.half + 1)),
                 "slot": Out(range(max(arrays.chains))),
                 "array": In(arrays.array),
-                **services,
+                **requests,
                 "place": In(range(arrays.places)),
                 "o_result": Out(arrays.layout.results if expand else stream.Signature(record_result(arrays))),
                 "busy": Out(1),
@@ -187,7 +187,7 @@ class ProbingEngine(Part):
         left = Signal.like(self.count, name=f"left{n}")
         asks = Signal(name=f"asks{n}")
         m.d.sync += [
-            begin.eq(times(share, n)),
+            begin.eq(shift_add(share, n)),
             length.eq(Mux(begin >= self.count, 0, Mux(begin + share > self.count, self.count - begin, share))),
         ]
         m.d.comb += [

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import Out, connect
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.board.checksum import Checksum
+from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.board.generator import PairGenerator
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.reference.arrivals import Windows
@@ -80,7 +80,7 @@ class SelfTest(wiring.Component):
         )
         # Of what is between results, only the results count.
         fields = {name: field for name, field in parameters.layout.result.members.items() if name != "mark"}
-        self._checksum = Checksum(data.StructLayout(fields))
+        self._checksum = ResultChecksum(data.StructLayout(fields))
         self.expected, self.overflows = self._reference()
         if self.expected[0] == 0:
             raise ParameterError(

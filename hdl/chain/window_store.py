@@ -1,4 +1,4 @@
-"""The tuples of one stream that rest in a core, and a walk along them."""
+"""The window store of a core: the tuples of one stream that rest there, and a walk along them."""
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory

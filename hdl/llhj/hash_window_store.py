@@ -1,4 +1,4 @@
-"""The tuples of one stream that rest in a core, found by their key."""
+"""The hash window store of a core: the tuples of one stream that rest there, found by their key."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory

@@ -1,11 +1,11 @@
-"""Tuples that scans have found, one after the other."""
+"""The arbiter of matches: picks the tuples that scans have found, one in a cycle."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.one_hot import deepest, one_of
+from streamjoin.hdl.lib.one_hot import highest_set, one_hot_encode, one_hot_mux
 from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
@@ -33,24 +33,24 @@ class MatchArbiter(Part):
 
     Members
     -------
-    hits
+    matches
         What was found, for each line, in order.
     known, says_last
-        For each line, of what its hits are found for: it is there; nothing follows it of its arrival.
+        For each line, of what its matches are found for: it is there; nothing follows it of its arrival.
     room
         For each line: something may be picked in this cycle.
     picked, some, last, place
-        In the cycle after that: the line of which something was picked, in unary; there is a tuple; it is the
+        In the cycle after that: the line of which something was picked, one-hot; there is a tuple; it is the
         arrival's last; where it is.
     release
-        For each line: what its hits are found for is done with. It is still needed in this cycle, if one was picked.
+        For each line: what its matches are found for is done with. It is still needed in this cycle, if one was picked.
     """
 
     def __init__(self, places: WindowPlaces, lines: int):
         self._places = places
         super().__init__(
             {
-                "hits": In(stream.Signature(match_layout(places))).array(lines),
+                "matches": In(stream.Signature(match_layout(places))).array(lines),
                 "known": In(lines),
                 "says_last": In(lines),
                 "release": Out(lines),
@@ -64,19 +64,19 @@ class MatchArbiter(Part):
 
     def elaborate(self, platform):
         m = Module()
-        places, lines = self._places, len(self.hits)
+        places, lines = self._places, len(self.matches)
         wants, picks, release = Signal(lines), Signal(lines), Signal(lines)
-        hit = Signal(match_layout(places), reset_less=True)
-        m.d.comb += picks.eq(deepest(wants))
+        match = Signal(match_layout(places), reset_less=True)
+        m.d.comb += picks.eq(highest_set(wants))
         # What hangs on a choice are wide multiplexers and queues' exits: they begin at registers.
         m.d.sync += [self.picked.eq(picks), self.release.eq(release)]
-        chosen = []
-        for n, hits in enumerate(self.hits):
+        candidates = []
+        for n, matches in enumerate(self.matches):
             here = Signal(name=f"here{n}")
             entry = Signal(match_layout(places), name=f"entry{n}", reset_less=True)
             # One tuple at least is found, and no more than one.
             some, single = Signal(name=f"some{n}", reset_less=True), Signal(name=f"single{n}", reset_less=True)
-            rest = _without_first(entry.found)
+            rest = _without_lowest(entry.found)
             known = self.known[n] & ~self.release[n]
             ends = entry.last & self.says_last[n]
             silent, done = Signal(name=f"silent{n}"), Signal(name=f"done{n}")
@@ -84,32 +84,30 @@ class MatchArbiter(Part):
                 wants[n].eq(here & known & self.room[n] & (some | ends)),
                 silent.eq(here & known & ~some & ~ends),
                 done.eq(silent | (picks[n] & single)),
-                hits.ready.eq(~here | done),
+                matches.ready.eq(~here | done),
                 release[n].eq(done & entry.last),
             ]
-            with m.If(hits.ready):
-                m.d.sync += [here.eq(hits.valid), entry.eq(hits.p), *_count(hits.p.found, some, single)]
+            with m.If(matches.ready):
+                m.d.sync += [here.eq(matches.valid), entry.eq(matches.p), *_count(matches.p.found, some, single)]
             with m.Elif(picks[n]):
                 m.d.sync += [entry.found.eq(rest), *_count(rest, some, single)]
-            chosen.append(Cat(some, ends & single, entry.found ^ rest, entry.lane, entry.row, entry.next_row))
+            candidates.append(Cat(some, ends & single, entry.found ^ rest, entry.lane, entry.row, entry.next_row))
         with m.If(picks.any()):
-            m.d.sync += Cat(self.some, self.last, hit.found, hit.lane, hit.row, hit.next_row).eq(one_of(picks, chosen))
-        lane = Cat(
-            Cat(hit.found[lane] for lane in range(places.lanes) if lane >> bit & 1).any()
-            for bit in range(places.place["lane"].width)
-        )
+            picked = Cat(self.some, self.last, match.found, match.lane, match.row, match.next_row)
+            m.d.sync += picked.eq(one_hot_mux(picks, candidates))
+        lane = one_hot_encode(match.found)
         m.d.comb += [
             self.place.lane.eq(lane),
-            self.place.row.eq(Mux(lane < hit.lane, hit.next_row, hit.row)),
+            self.place.row.eq(Mux(lane < match.lane, match.next_row, match.row)),
         ]
         return m
 
 
-def _without_first(found):
-    """All that was found but the first."""
+def _without_lowest(found):
+    """All bits that are up but the lowest."""
     return found & (found - 1)[: len(found)]
 
 
 def _count(found, some, single):
     """Whether there is any, and whether there are not two."""
-    return [some.eq(found.any()), single.eq(~_without_first(found).any())]
+    return [some.eq(found.any()), single.eq(~_without_lowest(found).any())]

@@ -84,6 +84,6 @@ class PairWindow(Part):
         return m
 
 
-def turns(window: PairWindow, shape: StashShape) -> Signal:
+def ends_quarter_turn(window: PairWindow, shape: StashShape) -> Signal:
     """One bit: a tuple enters that ends a quarter turn of positions."""
     return window.store & window.next[: shape.position - 2].all()

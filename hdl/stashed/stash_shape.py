@@ -96,7 +96,7 @@ class StashShape:
 
     @property
     def awaiting(self) -> data.StructLayout:
-        """An arrival whose hits are awaited."""
+        """An arrival whose matches are awaited."""
         message = self.combination.message(1)
         return data.StructLayout({"message": message, "kind": range(DEEP), "position": self.position})
 

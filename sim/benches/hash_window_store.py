@@ -1,4 +1,4 @@
-"""Bench of the hashed shelf: a walk shows each tuple of its key that counts once, whatever its memories hold."""
+"""Bench of the hash window store: a walk shows each tuple of its key that counts once, whatever its memories hold."""
 
 import random
 from collections import Counter

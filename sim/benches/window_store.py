@@ -1,4 +1,4 @@
-"""Bench of the shelf, against a list of what was stored: walks and fetches in every cycle in which they may begin."""
+"""Bench of the window store, against a list of what was stored: it walks and fetches in every cycle where it may."""
 
 import random
 from collections import deque
@@ -25,7 +25,7 @@ class Row:
 
 
 class Model:
-    """The model, compared with the shelf in every cycle; it also decides what to store, to walk along and to fetch.
+    """The model, compared with the store in every cycle; it also decides what to store, to walk along and to fetch.
 
     Attributes
     ----------

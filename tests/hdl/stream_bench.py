@@ -60,14 +60,14 @@ def memory(port, lines: list, latency: int = 1):
 
     async def bench(ctx):
         under_way = [None] * latency
-        ctx.set(port.ask.ready, 1)
-        async for _, _, valid, question in ctx.tick().sample(port.ask.valid, port.ask.p):
-            under_way.append(question if valid else None)
+        ctx.set(port.request.ready, 1)
+        async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
+            under_way.append(request if valid else None)
             due = under_way.pop(0)
-            ctx.set(port.answer.valid, due is not None)
+            ctx.set(port.response.valid, due is not None)
             if due is not None:
                 tagged = hasattr(due, "client")
                 line = lines[due.what if tagged else due]
-                ctx.set(port.answer.p, {"what": line, "client": due.client} if tagged else line)
+                ctx.set(port.response.p, {"what": line, "client": due.client} if tagged else line)
 
     return bench

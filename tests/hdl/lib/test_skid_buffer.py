@@ -1,4 +1,4 @@
-"""The doorway: everything in order, an item a cycle, and two of them where nobody takes any."""
+"""The skid buffer: everything in order, an item a cycle, and two of them where nobody takes any."""
 
 import pytest
 from amaranth.lib import data
@@ -11,8 +11,8 @@ ITEMS = [{"low": n % 7, "high": n % 31} for n in range(120)]
 
 
 def doorwayed(stall_in: float, stall_out: float):
-    doorway, out = SkidBuffer(ITEM), []
-    run(doorway, source(doorway.i, ITEMS, stall_in), sink(doorway.o, len(ITEMS), out, stall_out))
+    buffer, out = SkidBuffer(ITEM), []
+    run(buffer, source(buffer.i, ITEMS, stall_in), sink(buffer.o, len(ITEMS), out, stall_out))
     assert [{"low": item.low, "high": item.high} for _, item in out] == ITEMS
     return [cycle for cycle, _ in out]
 
@@ -28,13 +28,13 @@ def test_an_item_a_cycle_the_first_in_the_next():
 
 
 def test_two_wait():
-    doorway, taken = SkidBuffer(ITEM), []
+    buffer, taken = SkidBuffer(ITEM), []
 
     async def offers(ctx):
-        ctx.set(doorway.i.valid, 1)
+        ctx.set(buffer.i.valid, 1)
         for _ in range(5):
-            _, _, ready, valid, busy = await ctx.tick().sample(doorway.i.ready, doorway.o.valid, doorway.busy)
+            _, _, ready, valid, busy = await ctx.tick().sample(buffer.i.ready, buffer.o.valid, buffer.busy)
             taken.append((ready, valid, busy))
 
-    run(doorway, offers)
+    run(buffer, offers)
     assert taken == [(1, 0, 0), (1, 1, 1), (0, 1, 1), (0, 1, 1), (0, 1, 1)]
