@@ -169,5 +169,5 @@ class SequentialCore(JoinCore):
             ]
         m.d.comb += [
             self.full.eq(comparator.full),
-            self.busy.eq(Cat(for_r, for_s, comparator.busy).any()),
+            self.busy.eq(Cat(for_r, for_s, comparator.under_way).any() | comparator.waiting),
         ]

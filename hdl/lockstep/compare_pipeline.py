@@ -31,8 +31,10 @@ class ComparePipeline(Part):
         The results of those that match.
     full
         There is room only for ``margin`` further results.
-    busy
-        A bit for each stage that has something inside: a pair, a result, the queue.
+    under_way
+        One bit each: there is a pair to be compared; there is a result that goes into the queue.
+    waiting
+        There are results in the queue.
     """
 
     #: From the cycle in which a pair enters to the one in which its result goes into the queue.
@@ -43,7 +45,9 @@ class ComparePipeline(Part):
         self._queue = queue
         self._margin = margin
         pair = data.StructLayout({"r": layout.tuple, "s": layout.tuple, "valid": 1})
-        super().__init__({"i": In(pair), "o": Out(layout.results), "full": Out(1), "busy": Out(3)})
+        super().__init__(
+            {"i": In(pair), "o": Out(layout.results), "full": Out(1), "under_way": Out(2), "waiting": Out(1)}
+        )
 
     def elaborate(self, platform):
         m = Module()
@@ -63,6 +67,7 @@ class ComparePipeline(Part):
             results.i.p.eq(result),
             results.i.valid.eq(matches),
             self.full.eq(results.almost_full),
-            self.busy.eq(Cat(compares, matches, results.busy)),
+            self.under_way.eq(Cat(compares, matches)),
+            self.waiting.eq(results.busy),
         ]
         return m

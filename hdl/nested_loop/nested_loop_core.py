@@ -135,4 +135,4 @@ class NestedLoopCore(JoinCore):
             comparator.i.s.eq(s.tuple),
             comparator.i.valid.eq(shown[-1] & r.valid & s.valid),
         ]
-        return comparator.full, Cat(shown, comparator.busy)
+        return comparator.full, Cat(shown, comparator.under_way, comparator.waiting)
