@@ -1,4 +1,4 @@
-"""Where sorted batches lie while they are processed, and while the next ones come in."""
+"""The store of sorted batches, double-buffered: one half is processed while the next batches fill the other."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, stream

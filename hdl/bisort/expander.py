@@ -1,4 +1,4 @@
-"""Makes pairs of records, and keeps those that are due."""
+"""The expander: makes pairs of records, and keeps those that are due."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream

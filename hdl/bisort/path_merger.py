@@ -1,4 +1,4 @@
-"""A merger of two sorted arrays that makes one part of the outcome, and finds by itself what it is made of."""
+"""The path merger: makes one part of what two sorted arrays merge into, and finds by itself what goes there."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring

@@ -1,4 +1,4 @@
-"""Reads ranges of an array that lies in lines of a memory, and gives them tuple by tuple."""
+"""The range reader: reads ranges of an array that lies in lines of a memory, and gives them tuple by tuple."""
 
 from amaranth.hdl import Array, Module, Signal
 from amaranth.lib import data, stream

@@ -1,4 +1,4 @@
-"""Tuples made on the chip, and the same ones in software."""
+"""The tuple generator of a self-test on the chip, and the same tuples in software."""
 
 from itertools import accumulate
 

@@ -1,4 +1,4 @@
-"""Comparators side by side, and the results that come of them."""
+"""Comparators side by side, one a lane, each with a queue of results, and the tree that merges these."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped

@@ -11,7 +11,7 @@ from streamjoin.hdl.lib.fifo import FIFO
 
 
 class HandoverWorker(Part):
-    """Does one job after the other, and offers the oldest tuple that has not been sent on.
+    """Does the jobs of one window one after the other, and offers the oldest tuple that has not been sent on.
 
     A job may let its tuple rest here; scan all that rests here for it; and remove the oldest tuple, of R before the
     scan, of S after it. Removing and sending do not disturb a scan that goes on, and so need not wait for it.

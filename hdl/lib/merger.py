@@ -1,4 +1,4 @@
-"""Two result streams into one: the paper's three-state merger and one that passes a result every cycle."""
+"""Mergers of two streams into one: the paper's three-state one and one that passes a result every cycle."""
 
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream
@@ -13,7 +13,7 @@ LEAST_QUEUE = 2
 
 
 class _TwoInOneOut(Part):
-    """The interface that both mergers share.
+    """The interface that all mergers share.
 
     No output depends on an input of the same cycle: mergers of a tree may stand far apart.
 

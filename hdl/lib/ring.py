@@ -8,7 +8,7 @@ from amaranth.lib import data
 
 @dataclass(frozen=True)
 class Ring:
-    """``rows`` of ``lanes`` items each: item after item goes to lane after lane, and then to the next row.
+    """A ring of ``rows`` of ``lanes`` items each: item after item goes to lane after lane, and then to the next row.
 
     A *place* is a lane and a row. A *line* is all of a place but its lane: here its row.
     """

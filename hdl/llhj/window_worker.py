@@ -11,7 +11,7 @@ from streamjoin.hdl.llhj.expedition import Expedition
 
 
 class ExpeditionWorker(Part):
-    """Does one job after the other: what rests here changes, and is looked at, in the order of the jobs alone.
+    """Does the jobs of one window one after the other: what rests here changes, and is looked at, in their order alone.
 
     A job may store its tuple; let it fly, which keeps it until a later job says that the oldest one has landed; and
     scan: show all that rests from ``first`` to before ``end``, and before it all that flies, row by row beside the

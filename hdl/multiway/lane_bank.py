@@ -1,4 +1,4 @@
-"""The tuples of a window, or some other places, in lanes that are read side by side."""
+"""The lane bank of a window: a memory for each lane, read side by side, and the walk along its rows."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, memory
@@ -94,7 +94,7 @@ class LaneBank(Part):
 
 
 class Walk(Part):
-    """Goes along a view, row by row.
+    """An address generator: goes along a view, row by row.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def match_layout(places: WindowPlaces) -> data.StructLayout:
 
 
 class MatchArbiter(Part):
-    """Picks one tuple in a cycle, of several lines of scans the last that has one and has room for what comes of it.
+    """Picks one tuple in a cycle: of several queues of matches the last that has one and has room for what comes of it.
 
     The last tuple of an arrival says so; where there is none to say it, the end is picked alone.
 
@@ -28,34 +28,34 @@ class MatchArbiter(Part):
     ----------
     places
         Those of the tuples, or of those with the most rows.
-    lines
+    queues
         How many there are.
 
     Members
     -------
     matches
-        What was found, for each line, in order.
+        What was found, for each queue, in order.
     known, says_last
-        For each line, of what its matches are found for: it is there; nothing follows it of its arrival.
+        For each queue, of what its matches are found for: it is there; nothing follows it of its arrival.
     room
-        For each line: something may be picked in this cycle.
+        For each queue: something may be picked in this cycle.
     picked, some, last, place
-        In the cycle after that: the line of which something was picked, one-hot; there is a tuple; it is the
+        In the cycle after that: the queue of which something was picked, one-hot; there is a tuple; it is the
         arrival's last; where it is.
     release
-        For each line: what its matches are found for is done with. It is still needed in this cycle, if one was picked.
+        For each queue: what its matches are found for is done with. In this cycle it is still needed if one was picked.
     """
 
-    def __init__(self, places: WindowPlaces, lines: int):
+    def __init__(self, places: WindowPlaces, queues: int):
         self._places = places
         super().__init__(
             {
-                "matches": In(stream.Signature(match_layout(places))).array(lines),
-                "known": In(lines),
-                "says_last": In(lines),
-                "release": Out(lines),
-                "room": In(lines),
-                "picked": Out(lines),
+                "matches": In(stream.Signature(match_layout(places))).array(queues),
+                "known": In(queues),
+                "says_last": In(queues),
+                "release": Out(queues),
+                "room": In(queues),
+                "picked": Out(queues),
                 "some": Out(1),
                 "last": Out(1),
                 "place": Out(places.place),
@@ -64,8 +64,8 @@ class MatchArbiter(Part):
 
     def elaborate(self, platform):
         m = Module()
-        places, lines = self._places, len(self.matches)
-        wants, picks, release = Signal(lines), Signal(lines), Signal(lines)
+        places, queues = self._places, len(self.matches)
+        wants, picks, release = Signal(queues), Signal(queues), Signal(queues)
         match = Signal(match_layout(places), reset_less=True)
         m.d.comb += picks.eq(highest_set(wants))
         # What hangs on a choice are wide multiplexers and queues' exits: they begin at registers.

@@ -1,4 +1,4 @@
-"""Which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
+"""Order control: which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
 
 from amaranth.hdl import Module, Mux
 from amaranth.lib import data, memory

@@ -10,7 +10,7 @@ from streamjoin.hdl.lib.ring import Ring
 
 @dataclass(frozen=True)
 class WindowPlaces(Ring):
-    """Room for ``window`` tuples and more.
+    """A ring with room for ``window`` tuples and more.
 
     A *view* is where a window begins and how many tuples it holds: so many whole rows' worth, and the rest. It goes on
     over the rows from lane to lane, wherever in a row it begins.

@@ -1,4 +1,4 @@
-"""What the parts of a stashed join's first stage agree on: the kinds of its work, and the layouts of its data."""
+"""The geometry of a stashed join's first stage: the kinds of its work, its places, the layouts of its data."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ ONE, TWO, STASHED, ANEW, DEEP = range(5)
 
 @dataclass(frozen=True)
 class StashShape:
-    """Places and layouts.
+    """The places and layouts that all parts of the first stage share.
 
     A *position* is the number of a tuple in its stream, as far as ``spare_bits`` beyond what windows need go.
 

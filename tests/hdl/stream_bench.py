@@ -56,7 +56,7 @@ def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within
 
 
 def memory(port, lines: list, latency: int = 1):
-    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later."""
+    """A bench that stands for a memory: it takes a request in every cycle, and responds ``latency`` cycles later."""
 
     async def bench(ctx):
         under_way = [None] * latency

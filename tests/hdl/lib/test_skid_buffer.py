@@ -10,7 +10,7 @@ ITEM = data.StructLayout({"low": 3, "high": 5})
 ITEMS = [{"low": n % 7, "high": n % 31} for n in range(120)]
 
 
-def doorwayed(stall_in: float, stall_out: float):
+def passed(stall_in: float, stall_out: float):
     buffer, out = SkidBuffer(ITEM), []
     run(buffer, source(buffer.i, ITEMS, stall_in), sink(buffer.o, len(ITEMS), out, stall_out))
     assert [{"low": item.low, "high": item.high} for _, item in out] == ITEMS
@@ -20,11 +20,11 @@ def doorwayed(stall_in: float, stall_out: float):
 @pytest.mark.parametrize("stall_in", [0.0, 0.4, 0.8])
 @pytest.mark.parametrize("stall_out", [0.0, 0.4, 0.8])
 def test_order_is_kept(stall_in, stall_out):
-    doorwayed(stall_in, stall_out)
+    passed(stall_in, stall_out)
 
 
 def test_an_item_a_cycle_the_first_in_the_next():
-    assert doorwayed(0, 0) == list(range(1, len(ITEMS) + 1))
+    assert passed(0, 0) == list(range(1, len(ITEMS) + 1))
 
 
 def test_two_wait():
