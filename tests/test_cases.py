@@ -9,8 +9,8 @@ from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.run.random_cases import Case, random_case
 from streamjoin.sim.tuples.numbering import payloads
-from tests.cases import Case, random_case
 from tests.sim.run.test_exact import EXAMPLES
 
 SETS = [
