@@ -16,7 +16,7 @@ def add_design(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         "design",
         nargs=None if required else "?",
         metavar="DESIGN",
-        help="a design's name; 'streamjoin designs' lists them",
+        help="a design's name; 'streamjoin designs' lists them; or module:NAME for one that is not installed",
     )
     parser.add_argument(
         "-p",

@@ -5,7 +5,7 @@ import dataclasses
 import json
 
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.registry import DESIGNS
+from streamjoin.hdl.registry import installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(json.dumps([_as_json(d) for d in DESIGNS.values()], indent=2) if arguments.json else _as_text())
+    print(json.dumps([_as_json(d) for d in installed().values()], indent=2) if arguments.json else _as_text())
     return 0
 
 
@@ -23,8 +23,8 @@ def _parameters(design: Design) -> list[dict]:
         {
             "name": field.name,
             "default": defaults[field.name],
-            "meaning": field.metadata["meaning"],
-            **({"choices": list(field.metadata["choices"])} if field.metadata["choices"] else {}),
+            "meaning": field.metadata.get("meaning", ""),
+            **({"choices": list(field.metadata["choices"])} if field.metadata.get("choices") else {}),
         }
         for field in dataclasses.fields(design.parameters_type)
     ]
@@ -38,15 +38,15 @@ def _as_json(design: Design) -> dict:
         "papers": list(design.citations),
         "holds_back": design.parameters().holds_back,
         "parameters": _parameters(design),
-        "presets": design.presets,
+        "presets": dict(design.presets),
     }
 
 
 def _as_text() -> str:
     lines = []
-    for design in DESIGNS.values():
-        papers = "; ".join(design.citations)
-        lines += [f"{design.name}: {design.summary} ({papers})"]
+    for design in installed().values():
+        papers = f" ({'; '.join(design.citations)})" if design.citations else ""
+        lines += [f"{design.name}: {design.summary}{papers}"]
         if design.parameters().holds_back:
             lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
         for parameter in _parameters(design):

@@ -8,6 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
+from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.sweep.grid import Axis, expand, read_axis
@@ -15,7 +16,7 @@ from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Settings, Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them")
+    parser.add_argument("designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them; or module:NAME")
     parser.add_argument(
         "-p",
         dest="axes",
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     targets = tuple(dict.fromkeys(_words(arguments.target)))
     settings = Settings(arguments.match_rates, arguments.tuples, targets, arguments.seeds)
     sweep = Sweep(expand(designs, axes), settings, arguments.output)
-    title = arguments.title or _title(arguments)
+    title = arguments.title or _title(designs, arguments)
     interrupted = False
     with tqdm(unit=" parts", disable=None, leave=False) as bar:
         try:
@@ -115,9 +116,9 @@ def _status(results: dict, allow_overflows: bool) -> int:
     return 0
 
 
-def _title(arguments: argparse.Namespace) -> str:
+def _title(designs: list[Design], arguments: argparse.Namespace) -> str:
     over = [text.partition("=")[0].rpartition(".")[2].replace("_", " ") for text in arguments.axes if "," in text]
-    title = _listed(_words(arguments.designs)) + (f" over {_listed(over)}" if over else "")
+    title = _listed([design.name for design in designs]) + (f" over {_listed(over)}" if over else "")
     return title[0].upper() + title[1:]
 
 

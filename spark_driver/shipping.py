@@ -18,20 +18,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.registry import find
+from streamjoin.hdl.registry import find, key_of
 from streamjoin.reference.predicates import Predicate
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.run.verilate import Library, build_library
 from streamjoin.sim.verilog.generate import Verilog
+from streamjoin.support.own_code import DATA, own_code
 
 _ROOMS = ("", "/reference", "/hdl", "/sim", "/spark_driver", "/support")
-_SHIPPED_SUFFIXES = (".py", ".cpp")
+_SHIPPED_SUFFIXES = (".py", *DATA)
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,13 @@ def machine() -> str:
 
 
 def ship_package(spark: SparkSession, folder: Path, design: Design, predicate: Predicate) -> None:
-    """Send this package, and the modules of a design and of a predicate that are not of it."""
+    """Send this package, and what a design and a predicate from outside are made of."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
     module, colon, _ = predicate.spec.partition(":")
     modules = (*design.sources, *([module] if colon and module in sys.modules else []))
-    for name in dict.fromkeys(module.partition(".")[0] for module in modules):
-        if name != __name__.partition(".")[0]:
-            spark.sparkContext.addPyFile(str(_own_module(name, folder)))
+    for name in sorted({module.partition(".")[0] for module in own_code(modules)} - {__name__.partition(".")[0]}):
+        spark.sparkContext.addPyFile(str(_own_module(name, folder)))
 
 
 def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> ShippedModel:
@@ -86,7 +87,7 @@ def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> Shipp
     for suffix in ("json", "so"):
         spark.sparkContext.addFile(str(folder / f"{name}.{suffix}"))
     return ShippedModel(
-        design=simulator.design.key,
+        design=key_of(simulator.design),
         parameters=tuple(simulator.parameters.as_dict().items()),
         library=f"{name}.so",
         description=f"{name}.json",
@@ -144,5 +145,7 @@ def _modules(package: Traversable, path: str) -> dict[str, bytes]:
 
 def _own_module(name: str, folder: Path) -> Path:
     """The file of a module, or an archive of a package."""
-    source = Path(sys.modules[name].__file__)
-    return _archive(folder, {name: source.parent}) if source.name == "__init__.py" else source
+    spec = find_spec(name)
+    if spec.submodule_search_locations is None:
+        return Path(spec.origin)
+    return _archive(folder, {name: Path(next(iter(spec.submodule_search_locations)))})

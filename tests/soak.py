@@ -94,7 +94,7 @@ def draw_parameters(design: str, rng: random.Random) -> dict:
     given = {"predicate": rng.choice(SPECS + SPECS2)}
     for field in dataclasses.fields(find(design).parameters_type):
         if field.name not in ("predicate", *LOSSY):
-            choices = field.metadata["choices"]
+            choices = field.metadata.get("choices")
             given[field.name] = rng.choice(choices) if choices else DRAWS.get(field.name, _unknown(field))(rng)
     if "span_s" in given:
         given["span_s"] = given["span_r"] and rng.choice((given["span_r"], given["span_s"]))
