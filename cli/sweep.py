@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
 from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.sweep.grid import Axis, expand, read_axis
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     # The plots' library takes longer to load than all else: no other command should wait for it.
     from streamjoin.report.sweep_report import write_report
 
-    designs = [find(name) for name in dict.fromkeys(_words(arguments.designs))]
+    designs = _designs(arguments.designs)
     axes = [read_axis(text) for text in arguments.axes]
     if arguments.predicate:
         axes.append(Axis("predicate", tuple(dict.fromkeys(arguments.predicate))))
@@ -72,6 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         print("streamjoin: interrupted; nothing finished is lost: run the same command to go on", file=sys.stderr)
         return 130
     return _status(results, arguments.allow_overflows)
+
+
+def _designs(text: str) -> list[Design]:
+    designs: dict[str, Design] = {}
+    for design in map(find, _words(text)):
+        if designs.setdefault(design.name, design) != design:
+            raise ParameterError(f"two designs are called {design.name}: rename one, or sweep them one by one")
+    return list(designs.values())
 
 
 def _show(bar: tqdm, done: int, of: int) -> None:

@@ -48,13 +48,11 @@ def installed() -> Mapping[str, Design]:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             design = _checked(entry.load(), entry.value)
-            if design.name in designs:
+            if designs.setdefault(design.name, design) != design:
                 raise ValueError(f"there is another one called {design.name}")
         except (Exception, SystemExit) as error:  # whatever is wrong with it, others go on
             said = f"the design {entry.name} of {entry.value} is left out ({type(error).__name__}: {error})"
             warnings.warn(one_sentence(said, _LONGEST_WARNING), DesignWarning, stacklevel=2)
-        else:
-            designs[design.name] = design
     return MappingProxyType(designs)
 
 

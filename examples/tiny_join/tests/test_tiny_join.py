@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from tiny_join.design import DESIGN
 from tiny_join.parameters import LARGEST_WINDOW
 
 from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.run.bench_suite import run_design_benches
 from streamjoin.sim.run.random_cases import hold_to_reference
 from streamjoin.sim.run.simulate import Simulator
 
+DESIGN = find("tiny_join.design:DESIGN")
 SETS = [
     "preset=smallest",
     "window_r=5 window_s=2 queue=1 on_full=drop predicate=band:2",
@@ -29,8 +30,7 @@ def test_random_cases(words):
     assert hold_to_reference(simulator(words), cases=200) > 1000
 
 
-def test_the_bench(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_the_bench():
     report = run_design_benches(DESIGN, DESIGN.parameters(window_r=5, window_s=3, predicate="band:2"))
     assert report.failures == ()
     assert report.passed > 20
