@@ -2,23 +2,42 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+LOCKS  := requirements/build.lock requirements/dev.lock
 export PYTHONHASHSEED := 0
 
-.PHONY: setup demo test lint bench bench-spark simulators random-lint soak sweep reproduce clean
+.PHONY: setup lock demo test test-quick lint bench bench-spark simulators random-lint soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml setup.py
+# What is installed is what the locks name, to the byte. What has no wheel is built by the locked setuptools, which
+# therefore comes first.
+PIP    := $(BIN)/pip --quiet --disable-pip-version-check install
+$(VENV)/.installed: pyproject.toml setup.py $(LOCKS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "streamjoin needs Python 3.11 or newer: set PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+	$(PIP) --require-hashes --requirement requirements/build.lock
+	$(PIP) --require-hashes --no-build-isolation --requirement requirements/dev.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# Renews the locks: the newest versions that pyproject.toml allows and that one set serves all Pythons with.
+LOCK   := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --no-emit-index-url --custom-compile-command 'make lock'
+lock: setup
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		| $(LOCK) --output-file requirements/build.lock -
+	$(LOCK) --all-extras --constraint requirements/build.lock --output-file requirements/dev.lock pyproject.toml
 
 demo: setup
 	$(BIN)/python -m streamjoin.cli.demo
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 test: setup lint
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
+
+# For the inner loop: what needs neither other programs nor compiled models, and random cases of every design.
+test-quick: setup lint
+	STREAMJOIN_PROFILE=quick $(PYTEST)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,7 +1,6 @@
 """List every design with its parameters, their defaults and meaning."""
 
 import argparse
-import dataclasses
 import json
 
 from streamjoin.hdl.base.design import Design
@@ -26,7 +25,7 @@ def _parameters(design: Design) -> list[dict]:
             "meaning": field.metadata.get("meaning", ""),
             **({"choices": list(field.metadata["choices"])} if field.metadata.get("choices") else {}),
         }
-        for field in dataclasses.fields(design.parameters_type)
+        for field in design.parameters_type.fields()
     ]
 
 

@@ -77,8 +77,6 @@ class Reading:
 class Output(abc.ABC):
     """What leaves a join."""
 
-    #: Whether tuples and results carry the number of an arrival, and transfers with ``mark`` stand between results.
-    numbered = False
     #: Whether results come in the order of their later tuple.
     ordered = False
     #: Where results are not combinations of the contract's join one by one: what they are, and what to take instead.
@@ -124,7 +122,6 @@ class PunctuatedCombinations(Output):
     """Results and punctuations between them; ``ordered``: results in the order of their later tuple."""
 
     ordered: bool = False
-    numbered = True
 
     def read(self, transfers: Transfers) -> Reading:
         order, mark = transfers.columns["order"].astype(np.int64), transfers.columns["mark"].astype(bool)

@@ -1,20 +1,18 @@
 """Plots of metrics along the axis of a sweep: clock, throughput, area, and what a look-up table buys."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
 
+from streamjoin.hdl.base.design import Published
+from streamjoin.hdl.registry import installed
 from streamjoin.reference.bibliography import PAPERS
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel, Tips
 from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax
 from streamjoin.report.naming import Naming, upper
 from streamjoin.report.style import Look
-
-HANDSHAKE = PAPERS["000"]
-#: Its figure 18: what a Virtex-6 gave at any number of cores, with segments of 8 tuples.
-PAPER_CLOCK, PAPER_SEGMENT = 150, 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +40,8 @@ def clock_chart(sweep: Rows) -> Chart | None:
     words = "Fmax by place and route, the median of all seeds; a bar spans the seeds."
     if any(clock_of(row) not in (None, POST_ROUTE) for row in sweep.rows):
         words += " Estimates from logic delays (hollow, dashed) know nothing of routing and have a panel of their own."
-    if _is_figure_18(sweep.rows):
-        words += f" The grey line is what {HANDSHAKE.short} report for a Virtex-6, about {PAPER_CLOCK} MHz."
+    for figure in _published(sweep.rows, "fmax"):
+        words += f" The grey line is what {figure.source} reports for a {figure.device}, about {figure.value} MHz."
     return _by_target(sweep, "fmax", "Clock", words)
 
 
@@ -128,12 +126,12 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
                 place = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 4}
                 axes.plot([naming.position(row)], [0.04], "x", color=colour, markeredgewidth=2, gid=gid, **place)
     values = [metric.of(row) for row in rows]
-    if metric.name == "fmax" and _is_figure_18(rows) and not any(map(metric.is_estimate, rows)):
-        gid = tips.name(HANDSHAKE.place("figure 18"))
-        axes.axhline(PAPER_CLOCK, color=style.FAINT, linewidth=5, zorder=1, gid=gid)
+    for figure in _published(rows, metric.name) if not any(map(metric.is_estimate, rows)) else ():
+        axes.axhline(figure.value, color=style.FAINT, linewidth=5, zorder=1, gid=tips.name(figure.source))
         under = {"xytext": (4, -6), "textcoords": "offset points", "va": "top", "xycoords": ("axes fraction", "data")}
-        axes.annotate(f"Virtex-6, {HANDSHAKE.short}", (0, PAPER_CLOCK), color=style.MUTED, fontsize=8, **under)
-        values.append(PAPER_CLOCK)
+        note = f"{figure.device}, {PAPERS[figure.paper].short}"
+        axes.annotate(note, (0, figure.value), color=style.MUTED, fontsize=8, **under)
+        values.append(figure.value)
     if metric.name == "tuples_per_cycle":
         values.append(2)
     unit = f" in {metric.unit}" if metric.unit and not metric.unit.startswith("/") else ""
@@ -142,9 +140,11 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
     style.upward(axes, values, wide=metric.name in ("luts", "ffs", "brams", "tuples_per_second", "tuples_per_cycle"))
 
 
-def _is_figure_18(rows: Sequence[dict]) -> bool:
-    """Handshake join with segments of 8 at several numbers of cores."""
-    chains = [row["parameters"] for row in rows if row["design"] == "handshake"]
-    return len({chain["cores"] for chain in chains}) > 1 and all(
-        chain["window_r"] == chain["window_s"] == PAPER_SEGMENT * chain["cores"] for chain in chains
-    )
+def _published(rows: Sequence[dict], metric: str) -> Iterator[Published]:
+    """What papers report of the designs of several points, all of which it is about."""
+    for name in dict.fromkeys(row["design"] for row in rows):
+        points = [row["parameters"] for row in rows if row["design"] == name]
+        if name in installed() and any(point != points[0] for point in points):
+            for figure in installed()[name].published:
+                if figure.metric == metric and all(map(figure.applies, points)):
+                    yield figure

@@ -69,6 +69,16 @@ def test_examples_match_something(document):
         assert "--match-rate" in example, example
 
 
+PLACE = re.compile(r"`((?:reference|hdl|sim|synth|spark_driver|report|api|cli|support|tests|examples)/[\w./-]*)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_files_that_are_named_are_there(document):
+    named = PLACE.findall(document.read_text(encoding="utf-8"))
+    assert not [place for place in named if not (ROOT / place).exists()]
+    assert document.stem != "architecture" or len(named) > 80
+
+
 def test_examples_are_found():
     assert sum(map(len, map(examples, DOCUMENTS))) >= 15
 

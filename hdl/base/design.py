@@ -12,6 +12,33 @@ from streamjoin.reference.wording import listed, shown
 
 
 @dataclass(frozen=True)
+class Published:
+    """A figure that a paper reports of a design, for plots to show beside ours.
+
+    Attributes
+    ----------
+    metric, value
+        Which of our metrics it is, such as ``fmax``, and what they found.
+    paper, place, device
+        Where it stands, and on what it was measured.
+    applies
+        Whether it is about a design with these parameters, given as plain values.
+    """
+
+    metric: str
+    value: float
+    paper: str
+    place: str
+    device: str
+    applies: Callable[[Mapping[str, object]], bool]
+
+    @property
+    def source(self) -> str:
+        """Authors, year and place."""
+        return PAPERS[self.paper].place(self.place)
+
+
+@dataclass(frozen=True)
 class Design:
     """A kind of join.
 
@@ -35,6 +62,8 @@ class Design:
         Where it was published: numbers of our bibliography, or citations.
     presets
         Named parameter sets that tests, synthesis and documentation share.
+    published
+        What its papers report, where our measurements can be set beside it.
     found_as
         By which name the registry finds it: ``module:NAME`` where it is from outside. The registry says so.
     """
@@ -45,6 +74,7 @@ class Design:
     component: Callable[..., wiring.Component]
     papers: tuple[str, ...] = ()
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
     found_as: str = ""
 
     def __post_init__(self):

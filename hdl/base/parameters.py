@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import enum
 import types
 import typing
 from collections.abc import Mapping
@@ -19,9 +20,19 @@ EQUI = parse_predicate("equi")
 ON_FULL = ("stall", "drop")
 
 
-def parameter(default, meaning: str, choices: tuple[str, ...] | None = None):
+class Group(enum.IntEnum):
+    """What a parameter is about; parameters are listed in this order, whichever class they stand in."""
+
+    WINDOWS = enum.auto()
+    SPANS = enum.auto()
+    COMMON = enum.auto()
+    OWN = enum.auto()
+    TREES = enum.auto()
+
+
+def parameter(default, meaning: str, choices: tuple[str, ...] | None = None, *, group: Group = Group.OWN):
     """A field of a parameter class, with the sentence that the command line shows for it."""
-    return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices})
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices, "group": group})
 
 
 class ParameterError(ValueError):
@@ -40,12 +51,16 @@ class JoinParameters(abc.ABC):
     """
 
     predicate: Predicate = parameter(
-        EQUI, "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function"
+        EQUI,
+        "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function",
+        group=Group.COMMON,
     )
-    key_width: int = parameter(32, "bits of a key")
-    payload_width: int = parameter(32, "bits of a payload")
-    time_width: int = parameter(32, "bits of a timestamp, with span")
-    on_full: str = parameter("stall", "when queues are full, hold inputs back or drop them", ON_FULL)
+    key_width: int = parameter(32, "bits of a key", group=Group.COMMON)
+    payload_width: int = parameter(32, "bits of a payload", group=Group.COMMON)
+    time_width: int = parameter(32, "bits of a timestamp, with span", group=Group.COMMON)
+    on_full: str = parameter(
+        "stall", "when queues are full, hold inputs back or drop them", ON_FULL, group=Group.COMMON
+    )
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -82,6 +97,11 @@ class JoinParameters(abc.ABC):
         """How long the tuples of each stream stay, if windows are time-based."""
 
     @property
+    def numbered(self) -> bool:
+        """Whether tuples and results carry the number of an arrival, as they have to for punctuations."""
+        return False
+
+    @property
     def output_meaning(self) -> Output:
         """What leaves the join: how it is read, and what it has to be."""
         return Combinations()
@@ -104,7 +124,7 @@ class JoinParameters(abc.ABC):
             payload_width=self.payload_width,
             time_width=self.time_width,
             spans=self.spans,
-            numbered=self.output_meaning.numbered,
+            numbered=self.numbered,
             sides=tuple(stream.lower() for stream in self.streams),
         )
 
@@ -164,8 +184,14 @@ class JoinParameters(abc.ABC):
         return [name for name in cls.names() if name == "span" or name.startswith("span_")]
 
     @classmethod
+    def fields(cls) -> list[dataclasses.Field]:
+        """The parameters as they are listed: by group, and within a group in the order of the classes."""
+        return sorted(dataclasses.fields(cls), key=lambda field: field.metadata["group"])
+
+    @classmethod
     def names(cls) -> list[str]:
-        return [field.name for field in dataclasses.fields(cls)]
+        """Their names, in the same order."""
+        return [field.name for field in cls.fields()]
 
     def as_dict(self) -> dict[str, int | str | None]:
         """Plain values, as they appear in manifests and summaries; :meth:`parse` reads them back."""
@@ -174,18 +200,15 @@ class JoinParameters(abc.ABC):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _TwoWindows:
-    """What two streams add; it stands before what all have in common."""
-
-    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)")
-    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)")
-    span_r: int | None = parameter(None, "a time-based window: how long a tuple of R stays; none: windows count tuples")
-    span_s: int | None = parameter(None, "the same for S, with span_r")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TwoStreamParameters(JoinParameters, _TwoWindows):
+class TwoStreamParameters(JoinParameters):
     """What all designs of two streams have in common."""
+
+    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)", group=Group.WINDOWS)
+    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)", group=Group.WINDOWS)
+    span_r: int | None = parameter(
+        None, "a time-based window: how long a tuple of R stays; none: windows count tuples", group=Group.SPANS
+    )
+    span_s: int | None = parameter(None, "the same for S, with span_r", group=Group.SPANS)
 
     #: The streams in the order of their ports.
     streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")

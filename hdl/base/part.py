@@ -1,18 +1,26 @@
 """Components that are written out once however often they are used."""
 
+import abc
 import functools
 
-from amaranth.hdl import Fragment, ResetInserter, Signal
+from amaranth.hdl import Fragment, Instance, ResetInserter, Signal
 from amaranth.lib import wiring
+
+
+class SharingPlatform(abc.ABC):
+    """A platform that emits each kind of part once, and gives all who use it an instance of that module."""
+
+    @abc.abstractmethod
+    def instance_of(self, part: "Part") -> Instance | None:
+        """What stands for a part; ``None`` if it is to elaborate itself."""
 
 
 class Part(wiring.Component):
     """A component that knows its ``kind``: its class and the arguments it was made with.
 
     Parts of equal kind are the same hardware. A chain of 64 cores thus needs its core elaborated and emitted once
-    only: a platform that has a method ``instance_of`` is asked for a stand-in (an instance of a module that it emits
-    elsewhere) before a part elaborates itself; where it answers ``None``, and with any other platform, the part
-    elaborates as usual.
+    only: a :class:`SharingPlatform` is asked for a stand-in (an instance of a module that it emits elsewhere) before a
+    part elaborates itself; where it answers ``None``, and with any other platform, the part elaborates as usual.
 
     Attributes
     ----------
@@ -23,10 +31,13 @@ class Part(wiring.Component):
 
     #: Synthesis leaves parts of this class alone: neither dissolved into their surroundings nor merged with equals.
     kept = False
+    #: It is a chain of cores whose ends are neighbours, too: a ring, which a floorplan folds flat.
+    closed = False
     reset: Signal | None = None
 
     def __new__(cls, *args, **kwargs):
-        self = super().__new__(cls)
+        # One frame further up: a warning that a part is not used names the line of whoever made it.
+        self = super().__new__(cls, src_loc_at=1)
         self.kind = (cls, args, kwargs)
         return self
 
@@ -39,11 +50,12 @@ class Part(wiring.Component):
 def _unless_shared(elaborate):
     @functools.wraps(elaborate)
     def elaborate_unless_shared(self, platform):
-        stand_in = platform.instance_of(self) if hasattr(platform, "instance_of") else None
+        shared = isinstance(platform, SharingPlatform)
+        stand_in = platform.instance_of(self) if shared else None
         if stand_in is not None:
             return stand_in
         whole = elaborate(self, platform)
-        if self.reset is None or hasattr(platform, "instance_of"):
+        if self.reset is None or shared:
             return whole
         return ResetInserter(self.reset)(Fragment.get(whole, platform))
 

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import CONTROL, connect_gate, input_ports
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.bisort.sorter import Sorter, batch_item
 from streamjoin.hdl.lib.input_gate import InputGate
@@ -47,8 +47,7 @@ class BatchCollector(Part):
         batches = stream.Signature(batch_item(arrays.tuple))
         super().__init__(
             {
-                "i_r": In(arrays.layout.tuples),
-                "i_s": In(arrays.layout.tuples),
+                **input_ports(arrays.layout),
                 "o_r": Out(batches),
                 "o_s": Out(batches),
                 "moving": In(1),
@@ -62,10 +61,7 @@ class BatchCollector(Part):
         m.submodules.gate = gate = InputGate(
             arrays.layout, arrays.windows, on_full=self._on_full, start=1, settle=4, longest_wait=7
         )
-        for name in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, name)), getattr(gate, name))
-        m.d.comb += gate.drain.eq(self.drain)
-        m.d.comb += [getattr(self, name).eq(getattr(gate, name)) for name in CONTROL if name != "drain"]
+        connect_gate(m, self, gate, arrays.layout)
 
         others = {"r": 0, "s": gate.enter_r}  # R is the earlier of two that enter together
         sides = {"r": (self.i_r, gate.enter_r, self.o_r), "s": (self.i_s, gate.enter_s, self.o_s)}

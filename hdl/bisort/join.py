@@ -5,7 +5,7 @@ from amaranth.lib import stream
 from amaranth.lib.wiring import Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.bisort.batch_collector import BatchCollector
 from streamjoin.hdl.bisort.batch_store import BatchStore
 from streamjoin.hdl.bisort.index_array import IndexArray
@@ -58,10 +58,7 @@ class BisortJoin(Part):
         chains = [SubwindowChain(arrays, stream) for stream in (0, 1)]
         m.submodules.chain_r, m.submodules.chain_s = chains
 
-        for port in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, port)), getattr(collector, port))
-        m.d.comb += collector.drain.eq(self.drain)
-        m.d.comb += [getattr(self, name).eq(getattr(collector, name)) for name in CONTROL if name != "drain"]
+        connect_gate(m, self, collector, p.layout)
         connect(m, collector.o_r, batches.i_r)
         connect(m, collector.o_s, batches.i_s)
         connect(m, inserting.main, memory.read0)

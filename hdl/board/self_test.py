@@ -111,7 +111,7 @@ class SelfTest(wiring.Component):
         m.submodules.pairs = pairs = FIFO(generator.o.p.shape(), _QUEUE)
         m.submodules.checksum = checksum = self._checksum
         connect(m, generator.o, pairs.i)
-        between = design.o_result.p.mark if self.parameters.output_meaning.numbered else 0
+        between = design.o_result.p.mark if self.parameters.numbered else 0
         m.d.comb += [
             *(checksum.i.p[name].eq(design.o_result.p[name]) for name in checksum.layout.members),
             checksum.i.valid.eq(design.o_result.valid & ~between),

@@ -8,7 +8,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
+from streamjoin.hdl.chain.driver import ChainDriver
 from streamjoin.hdl.chain.parameters import MessageChainParameters
 from streamjoin.hdl.chain.reorder import Reorder
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut
@@ -48,14 +49,13 @@ class MessageChainJoin(Part):
         Tuples pushed out of a time-based window before their time was up.
     """
 
-    #: The ends of the chain are neighbours, which a floorplan should know.
     closed = True
 
     def __init__(
         self,
         parameters: MessageChainParameters,
         cores: list[wiring.Component],
-        driver: Callable[..., wiring.Component],
+        driver: Callable[..., ChainDriver],
     ):
         self._parameters = parameters
         self._cores = cores
@@ -74,12 +74,8 @@ class MessageChainJoin(Part):
         glance = 1 + busy.depth
         start = resets.depth + glance + 1 + p.clearing
         m.submodules.driver = driver = self._driver(start=start, settle=glance + 2)
-        for port in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, port)), getattr(driver, port))
-        for port in (port for port in CONTROL if port != "drain"):
-            m.d.comb += getattr(self, port).eq(getattr(driver, port))
+        connect_gate(m, self, driver, p.layout)
         m.d.comb += [
-            driver.drain.eq(self.drain),
             driver.busy.eq(busy.o),
             busy.i.eq(Cat((core.busy for core in cores), tree.busy)),
             resets.i.eq(ResetSignal()),
@@ -97,11 +93,11 @@ class MessageChainJoin(Part):
             results.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(results.ready),
         ]
-        if p.output_meaning.numbered and not p.output_meaning.ordered:
+        if p.numbered and not p.output_meaning.ordered:
             # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
             with m.If(tree.o.p.mark):
                 m.d.comb += [results.p[field].eq(0) for field in p.layout.pair.members]
-        if p.output_meaning.numbered:
+        if p.numbered:
             m.d.comb += driver.punctuated.eq(self.o_result.valid & self.o_result.ready & self.o_result.p.mark)
         for n, core in enumerate(cores):
             m.submodules[f"core{n}"] = core
@@ -112,7 +108,7 @@ class MessageChainJoin(Part):
             connect(m, right.to_left, left.from_right)
         connect(m, driver.to_right, cores[0].from_left)
         connect(m, driver.to_left, cores[-1].from_right)
-        if hasattr(driver, "from_left"):
+        if driver.receives:
             connect(m, cores[-1].to_right, driver.from_left)
             connect(m, cores[0].to_left, driver.from_right)
         return m

@@ -3,12 +3,11 @@
 import dataclasses
 
 from streamjoin.hdl.base.parameters import TwoStreamParameters, parameter
-from streamjoin.hdl.lib.merger import MERGERS
-from streamjoin.hdl.lib.tree_parameters import check_trees
+from streamjoin.hdl.lib.tree_parameters import MergerParameters
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MessageChainParameters(TwoStreamParameters):
+class MessageChainParameters(MergerParameters, TwoStreamParameters):
     """Parameters of all chains of messages."""
 
     cores: int = parameter(8, "join cores in the chain")
@@ -18,13 +17,6 @@ class MessageChainParameters(TwoStreamParameters):
     job_queue: int = parameter(4, "jobs that may wait in a core, for each window")
     flight: int = parameter(2, "tuples of S that a core keeps until they are acknowledged")
     core_queue: int = parameter(8, "results that may wait in each lane, besides its reserve")
-    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
-    merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
-    fan: int = parameter(4, "branches of the control trees, from 2 up")
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def comparisons_per_cycle(self) -> int:

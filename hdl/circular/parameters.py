@@ -6,7 +6,7 @@ from math import prod
 
 from amaranth.utils import ceil_log2
 
-from streamjoin.hdl.base.parameters import ParameterError, parameter
+from streamjoin.hdl.base.parameters import Group, ParameterError, parameter
 from streamjoin.hdl.lib.index_parameters import INDEXES, check_index
 from streamjoin.hdl.multiway.parameters import MultiwayParameters
 from streamjoin.reference.wording import shown
@@ -17,26 +17,22 @@ _WINDOW = 64
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Windows:
-    """How many streams there are, and the window of each; it stands before what all joins have in common."""
-
-    streams: tuple[str, ...] = parameter(LEAST, f"how many streams are joined, from {LEAST} to {MOST}")
-    window_s1: int | None = parameter(
-        None, f"tuples in the window of S1 (with span: room for so many); none: {_WINDOW}"
-    )
-    window_s2: int | None = parameter(None, "the same for S2")
-    window_s3: int | None = parameter(None, "the same for S3")
-    window_s4: int | None = parameter(None, "the same for S4, if there is such a stream")
-    window_s5: int | None = parameter(None, "the same for S5")
-    window_s6: int | None = parameter(None, "the same for S6")
-    window_s7: int | None = parameter(None, "the same for S7")
-    window_s8: int | None = parameter(None, "the same for S8")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CircularParameters(MultiwayParameters, _Windows):
+class CircularParameters(MultiwayParameters):
     """Parameters of the circular join. ``streams`` is given as a number, and holds the names of the streams."""
 
+    streams: tuple[str, ...] = parameter(
+        LEAST, f"how many streams are joined, from {LEAST} to {MOST}", group=Group.WINDOWS
+    )
+    window_s1: int | None = parameter(
+        None, f"tuples in the window of S1 (with span: room for so many); none: {_WINDOW}", group=Group.WINDOWS
+    )
+    window_s2: int | None = parameter(None, "the same for S2", group=Group.WINDOWS)
+    window_s3: int | None = parameter(None, "the same for S3", group=Group.WINDOWS)
+    window_s4: int | None = parameter(None, "the same for S4, if there is such a stream", group=Group.WINDOWS)
+    window_s5: int | None = parameter(None, "the same for S5", group=Group.WINDOWS)
+    window_s6: int | None = parameter(None, "the same for S6", group=Group.WINDOWS)
+    window_s7: int | None = parameter(None, "the same for S7", group=Group.WINDOWS)
+    window_s8: int | None = parameter(None, "the same for S8", group=Group.WINDOWS)
     index: str = parameter("none", "scan windows, or look only at what hashes to the same bucket", INDEXES)
     buckets: int | None = parameter(None, "buckets in each stage, a power of two; none: about one for each tuple")
 

@@ -1,8 +1,11 @@
 """The design ``handshake``, as the registry finds it."""
 
-from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.base.design import Design, Published
 from streamjoin.hdl.handshake.join import HandshakeJoin
 from streamjoin.hdl.handshake.parameters import HandshakeParameters
+
+#: The segments of the chain whose clock Teubner and Mueller measured.
+_SEGMENT = 8
 
 DESIGN = Design(
     name="handshake",
@@ -22,4 +25,14 @@ DESIGN = Design(
         },
         "parallel-64": {"cores": 64, "window": 512},
     },
+    published=(
+        Published(
+            metric="fmax",
+            value=150,
+            paper="000",
+            place="figure 18",
+            device="Virtex-6",
+            applies=lambda p: p["window_r"] == p["window_s"] == _SEGMENT * p["cores"],
+        ),
+    ),
 )

@@ -5,8 +5,7 @@ import dataclasses
 from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
 from streamjoin.hdl.handshake.sequential_core import SequentialCore
-from streamjoin.hdl.lib.merger import MERGERS
-from streamjoin.hdl.lib.tree_parameters import check_trees
+from streamjoin.hdl.lib.tree_parameters import MergerParameters
 from streamjoin.hdl.lockstep.join import drain_step
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 
@@ -18,7 +17,7 @@ def split(window: int, cores: int) -> list[int]:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class HandshakeParameters(TwoStreamParameters):
+class HandshakeParameters(MergerParameters, TwoStreamParameters):
     """Parameters of the lock-step handshake join."""
 
     cores: int = parameter(8, "join cores in the chain")
@@ -28,11 +27,8 @@ class HandshakeParameters(TwoStreamParameters):
         ("parallel", "sequential"),
     )
     storage: str = parameter("registers", "where windows live; memory needs scan=sequential", tuple(SEGMENTS))
-    merger: str = parameter("streaming", "one result a cycle, or the three states of Oge et al. 2011", tuple(MERGERS))
     core_queue: int = parameter(8, "results that may wait in a core, besides its reserve")
     match_queue: int = parameter(16, "scan=parallel: match masks that may wait in a core, besides its reserve")
-    merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
-    fan: int = parameter(4, "branches of the control trees, from 2 up")
 
     def __post_init__(self):
         super().__post_init__()
@@ -47,7 +43,6 @@ class HandshakeParameters(TwoStreamParameters):
                 "scan=parallel sees a whole segment at once, which a memory cannot show: "
                 "take storage=registers, or scan=sequential"
             )
-        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def segments(self) -> list[tuple[int, int]]:

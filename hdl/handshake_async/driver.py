@@ -1,15 +1,14 @@
 """The driver at both ends of an asynchronous handshake join: it lets tuples in and says which ones go."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib.wiring import In, Out
 
-from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import connect_gate
+from streamjoin.hdl.chain.driver import ChainDriver
 from streamjoin.hdl.handshake_async.handover import Handover
 from streamjoin.hdl.lib.input_gate import InputGate
 
 
-class HandoverDriver(Part):
+class HandoverDriver(ChainDriver):
     """Turns two input streams into messages for both ends of the chain.
 
     A tuple is let in if both ends have room for a message and for another tuple. If its window is full, the other end
@@ -26,12 +25,8 @@ class HandoverDriver(Part):
 
     Members
     -------
-    i_r, i_s
-        Tuples in.
-    to_right, to_left
-        Into the first core from its left, into the last one from its right.
-    busy
-        Something is in the cores or behind them.
+    i_r, i_s, to_right, to_left, busy
+        As in :class:`ChainDriver`.
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`InputGate`.
     """
@@ -39,22 +34,13 @@ class HandoverDriver(Part):
     def __init__(self, handover: Handover, *, on_full: str, start: int, settle: int):
         self._handover = handover
         self._gate = lambda: InputGate(handover.layout, handover.windows, on_full=on_full, start=start, settle=settle)
-        super().__init__(
-            {
-                "i_r": In(handover.layout.tuples),
-                "i_s": In(handover.layout.tuples),
-                "to_right": Out(handover.channel("r")),
-                "to_left": Out(handover.channel("s")),
-                "busy": In(1),
-                **CONTROL,
-                "starting": Out(1),
-            }
-        )
+        super().__init__(handover.layout, rightward=handover.channel("r"), leftward=handover.channel("s"))
 
     def elaborate(self, platform):
         m = Module()
         m.submodules.gate = gate = self._gate()
-        gate.face_of(m, self)
+        connect_gate(m, self, gate, self._handover.layout)
+        m.d.comb += self.starting.eq(gate.starting)
         # Tuples of R that have not been told to go.
         held = Signal(range(self._handover.windows[0] + 1))
         room = Signal()

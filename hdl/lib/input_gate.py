@@ -1,20 +1,22 @@
-"""The gate through which tuples enter a join whose cores talk to their neighbours alone."""
+"""The input gate: lets tuples of two streams in while there is room, counts windows, and runs from reset to drain."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.delay_line import DelayLine
+from streamjoin.hdl.lib.dropping import drop_while
+from streamjoin.hdl.lib.overflow import pushed_out_early
+from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 
 
 class InputGate(Part):
-    """Lets tuples in while there is room, counts the windows, and sees to it that a run ends.
+    """Admission of tuples to a join whose cores talk to their neighbours alone.
 
     Both inputs share one ``ready``, so whatever waits enters together, R before S. After a reset the gate stays shut
     for ``start`` cycles. ``drain`` shuts it for good: then whoever is behind it gets rid of what is due, until
-    ``moving`` has been down for ``settle`` cycles.
+    ``moving`` has been down for ``settle`` cycles (:class:`streamjoin.hdl.lib.run_lifecycle.RunLifecycle`).
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class InputGate(Part):
         settle: int,
         longest_wait: int = 0,
     ):
-        self._pairing = layout
+        self._layout = layout
         self._windows = windows
         self._drop = on_full == "drop"
         self._start = start
@@ -65,8 +67,7 @@ class InputGate(Part):
         self._longest_wait = longest_wait
         super().__init__(
             {
-                "i_r": In(layout.tuples),
-                "i_s": In(layout.tuples),
+                **input_ports(layout),
                 "room": In(1),
                 "wait": In(1),
                 "enter_r": Out(1),
@@ -76,13 +77,20 @@ class InputGate(Part):
                 "draining": Out(1),
                 "moving": In(1),
                 **CONTROL,
-                "starting": Out(1, init=1),
+                "starting": Out(1),
             }
         )
 
     def elaborate(self, platform):
         m = Module()
-        taking = Signal()
+        m.submodules.run = run = RunLifecycle(start=self._start, settle=self._settle)
+        m.d.comb += [
+            run.drain.eq(self.drain),
+            run.moving.eq(self.moving),
+            self.starting.eq(run.starting),
+            self.draining.eq(run.draining),
+            self.drained.eq(run.drained),
+        ]
         admit = Signal()
         sides = [
             (self.i_r, self.enter_r, self.full_r, self._windows[0]),
@@ -92,8 +100,8 @@ class InputGate(Part):
         held_up = waited == self._longest_wait
         m.d.sync += waited.eq(Mux(self.wait, waited + ~held_up, 0))
         m.d.comb += [
-            self.halted.eq(taking & (~self.room | (self.wait & held_up))),
-            admit.eq(taking & self.room & ~self.wait),
+            self.halted.eq(run.taking & (~self.room | (self.wait & held_up))),
+            admit.eq(run.taking & self.room & ~self.wait),
         ]
         for port, enter, full, window in sides:
             # Once full, always full: a register of its own, that nobody has to wait for a comparison.
@@ -105,63 +113,11 @@ class InputGate(Part):
                 port.ready.eq(admit | self.discarding),
             ]
         if self._drop:
-            lost = Signal(range(3))
-            m.d.comb += self.discarding.eq(self.halted)
-            m.d.sync += [
-                lost.eq(Mux(self.discarding, self.i_r.valid + self.i_s.valid, 0)),
-                self.dropped.eq(self.dropped + lost),
-            ]
-        if self._pairing.spans is not None:
+            drop_while(m, self.halted, self, [self.i_r, self.i_s])
+        if self._layout.spans is not None:
             early = Cat(
                 pushed_out_early(m, enter.name[-1], port.p.time, enter, full, window, span)
-                for (port, enter, full, window), span in zip(sides, self._pairing.spans, strict=True)
+                for (port, enter, full, window), span in zip(sides, self._layout.spans, strict=True)
             )
             m.d.sync += self.overflows.eq(self.overflows + early[0] + early[1])
-        see_through(m, self, taking, start=self._start, settle=self._settle)
         return m
-
-    def face_of(self, m, owner):
-        """Make the ports of this gate those of the driver that it belongs to."""
-        for name in ("i_r", "i_s"):
-            connect(m, flipped(getattr(owner, name)), getattr(self, name))
-        m.d.comb += self.drain.eq(owner.drain)
-        outward = [name for name in CONTROL if name != "drain"]
-        m.d.comb += [getattr(owner, name).eq(getattr(self, name)) for name in (*outward, "starting")]
-
-
-def see_through(m, gate, taking, *, start: int, settle: int):
-    """From a reset to the end of a drain: raises ``taking`` while tuples may come.
-
-    The gate has ``drain``, ``drained``, ``starting``, ``draining`` and ``moving``, as in :class:`InputGate`.
-    """
-    shut = Signal(range(start + 1), init=start)
-    settling = Signal(range(settle + 1), init=settle)
-    with m.FSM():
-        with m.State("START"):
-            m.d.sync += shut.eq(shut - 1)
-            with m.If(shut == 0):
-                m.d.sync += [gate.starting.eq(0), taking.eq(1)]
-                m.next = "TAKE"
-        with m.State("TAKE"):
-            with m.If(gate.drain):
-                m.d.sync += [taking.eq(0), gate.draining.eq(1)]
-                m.next = "SETTLE"
-        with m.State("SETTLE"):
-            with m.If(gate.moving):
-                m.d.sync += settling.eq(settle)
-            with m.Elif(settling != 0):
-                m.d.sync += settling.eq(settling - 1)
-            with m.Else():
-                m.next = "DRAINED"
-        with m.State("DRAINED"):
-            m.d.comb += gate.drained.eq(1)
-
-
-def pushed_out_early(m, side: str, time, enter, full, window: int, span: int):
-    """Whether a tuple has just been pushed out of its window although its time is not up, by one that entered."""
-    m.submodules[f"times_{side}"] = times = DelayLine(time.shape(), window)
-    m.d.comb += [times.shift.eq(enter), times.i.eq(time)]
-    pushes = Signal(name=f"pushes_{side}")
-    new, old = (Signal(time.shape(), name=f"{name}_{side}", reset_less=True) for name in ("new", "old"))
-    m.d.sync += [pushes.eq(enter & full), new.eq(time), old.eq(times.o)]
-    return pushes & (new - old < span)

@@ -1,12 +1,33 @@
-"""Parameters of merging trees and control trees."""
+"""Parameters of the trees that join cores to the rest: merging trees for results, control trees for all else."""
 
-from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.hdl.lib.merger import LEAST_QUEUE
+import dataclasses
+
+from streamjoin.hdl.base.parameters import Group, JoinParameters, ParameterError, parameter
+from streamjoin.hdl.lib.merger import LEAST_QUEUE, MERGERS
 
 
-def check_trees(*, merger_queue: int, fan: int) -> None:
-    """ParameterError where no merging tree, or no control tree, can be made of these."""
-    if merger_queue < LEAST_QUEUE:
-        raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {merger_queue}")
-    if fan < 2:
-        raise ParameterError(f"fan must be at least 2, not {fan}")
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TreeParameters(JoinParameters):
+    """Parameters of a join with a merging tree and control trees."""
+
+    merger_queue: int = parameter(4, f"results that fit in a merger, from {LEAST_QUEUE} up", group=Group.TREES)
+    fan: int = parameter(4, "branches of the control trees, from 2 up", group=Group.TREES)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.merger_queue < LEAST_QUEUE:
+            raise ParameterError(f"merger_queue must be at least {LEAST_QUEUE}, not {self.merger_queue}")
+        if self.fan < 2:
+            raise ParameterError(f"fan must be at least 2, not {self.fan}")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MergerParameters(TreeParameters):
+    """Parameters of a join whose merging tree may be made of mergers of several kinds."""
+
+    merger: str = parameter(
+        "streaming",
+        "one result a cycle, or the three states of Oge et al. 2011",
+        tuple(MERGERS),
+        group=Group.TREES,
+    )

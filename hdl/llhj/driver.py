@@ -1,18 +1,18 @@
 """The driver at both ends of a low-latency handshake join: it lets tuples in and knows what has expired."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from streamjoin.hdl.base.pace import Pace
-from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import connect_gate
+from streamjoin.hdl.chain.driver import ChainDriver
 from streamjoin.hdl.lib.input_gate import InputGate
 from streamjoin.hdl.llhj.driver_window import DriverWindow
 from streamjoin.hdl.llhj.expedition import Expedition
 from streamjoin.hdl.llhj.punctuation import Punctuation
 
 
-class ExpeditionDriver(Part):
+class ExpeditionDriver(ChainDriver):
     """Turns two input streams into messages for both ends of the chain, and sees them come out again.
 
     A tuple is let in if both ends have room for a message, if the pace of the cores allows it, if there is a row for
@@ -43,19 +43,15 @@ class ExpeditionDriver(Part):
 
     Members
     -------
-    i_r, i_s
-        Tuples in.
-    to_right, to_left
-        Into the first core from its left, into the last one from its right.
-    from_left, from_right
-        What comes out of the last core and of the first.
-    busy
-        Something is in the cores or behind them.
+    i_r, i_s, to_right, to_left, from_left, from_right, busy
+        As in :class:`ChainDriver`.
     punctuated
         A punctuation has come out of the join (if it has them).
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`InputGate`.
     """
+
+    receives = True
 
     def __init__(
         self,
@@ -77,20 +73,11 @@ class ExpeditionDriver(Part):
         self._lull = max(63, 4 * pace.both)
         # Besides, a tuple takes a few cycles in each core, and so do two punctuations, one behind the other.
         self._delays = {"start": start, "settle": settle, "longest_wait": self._lull + 16 * expedition.cores}
-        layout = expedition.layout
         super().__init__(
-            {
-                "i_r": In(layout.tuples),
-                "i_s": In(layout.tuples),
-                "to_right": Out(expedition.channel(expedition.rightward)),
-                "to_left": Out(expedition.channel(expedition.leftward)),
-                "from_left": In(expedition.channel(expedition.rightward)),
-                "from_right": In(expedition.channel(expedition.leftward)),
-                "busy": In(1),
-                **({"punctuated": In(1)} if layout.numbered else {}),
-                **CONTROL,
-                "starting": Out(1),
-            }
+            expedition.layout,
+            rightward=expedition.channel(expedition.rightward),
+            leftward=expedition.channel(expedition.leftward),
+            **({"punctuated": In(1)} if expedition.layout.numbered else {}),
         )
 
     def elaborate(self, platform):
@@ -99,7 +86,8 @@ class ExpeditionDriver(Part):
         m.submodules.gate = gate = InputGate(
             expedition.layout, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
         )
-        gate.face_of(m, self)
+        connect_gate(m, self, gate, expedition.layout)
+        m.d.comb += self.starting.eq(gate.starting)
 
         enters = {"r": gate.enter_r, "s": gate.enter_s}
         full = {"r": gate.full_r, "s": gate.full_s}

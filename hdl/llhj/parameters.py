@@ -28,9 +28,13 @@ class LowLatencyParameters(MessageChainParameters):
             raise ParameterError(f"punctuation must be at least 1, not {self.punctuation}")
         if self.outstanding < 8 or self.outstanding & (self.outstanding - 1):
             raise ParameterError(f"outstanding must be a power of two from 8 up, not {self.outstanding}")
-        if self.output_meaning.numbered and self.merger != "streaming":
+        if self.numbered and self.merger != "streaming":
             raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
         check_index(self)
+
+    @property
+    def numbered(self) -> bool:
+        return self.punctuation is not None or self.promises_order
 
     @property
     def promises_order(self) -> bool:
@@ -38,9 +42,7 @@ class LowLatencyParameters(MessageChainParameters):
 
     @property
     def output_meaning(self) -> Output:
-        if self.punctuation is None and not self.promises_order:
-            return super().output_meaning
-        return PunctuatedCombinations(ordered=self.promises_order)
+        return PunctuatedCombinations(ordered=self.promises_order) if self.numbered else super().output_meaning
 
     @property
     def expedition(self) -> Expedition:

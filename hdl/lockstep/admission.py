@@ -1,4 +1,4 @@
-"""Admission control: the gate through which tuples enter a lock-step join, and the one that drains it."""
+"""Admission control: the input gate of a lock-step join, which paces its cores and pushes it empty at the end."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -6,7 +6,10 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.parameters import ON_FULL
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.hdl.lib.dropping import drop_while
+from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 from streamjoin.hdl.lockstep.core import COMMAND
 
 
@@ -63,8 +66,10 @@ class Admission(Part):
         For all cores, one cycle after the transfer that caused it.
     r, s
         The tuples that go with the command, empty slots while draining.
-    drain, drained, discarding, dropped
-        As described above.
+    early_r, early_s
+        A tuple has just been pushed out of its time-based window before its time was up.
+    drain, drained, halted, discarding, dropped, overflows
+        As described above, and in :class:`streamjoin.hdl.lockstep.join.LockStepJoin`.
     starting
         Between a reset and the first tuple: whatever comes out of the cores is of no account.
     """
@@ -88,6 +93,7 @@ class Admission(Part):
             raise ValueError(f"a pace is one cycle for all commands or at least two for each, not {pace}")
         if glance is not None and max(paces) == 1:
             raise ValueError("cores that take a command in every cycle leave no time to glance: give none")
+        self._timed = layout.spans is not None
         self._pace = pace
         self._drop = on_full == "drop"
         self._drain_stream = drain_stream
@@ -97,19 +103,17 @@ class Admission(Part):
         self._glance = glance
         super().__init__(
             {
-                "i_r": In(layout.tuples),
-                "i_s": In(layout.tuples),
+                **input_ports(layout),
                 "halt": In(1),
                 "busy": In(1),
                 "moving": In(1),
                 "command": Out(COMMAND),
                 "r": Out(layout.slot),
                 "s": Out(layout.slot),
-                "drain": In(1),
-                "drained": Out(1),
-                "discarding": Out(1),
-                "dropped": Out(32),
-                "starting": Out(1, init=1),
+                "early_r": In(1),
+                "early_s": In(1),
+                **CONTROL,
+                "starting": Out(1),
             }
         )
 
@@ -120,11 +124,18 @@ class Admission(Part):
         # What happens in this cycle; the command follows in the next.
         enter = {name: Signal(name=f"enter_{name}") for name in ports}
         skip = Signal()
-        taking = Signal()
         open_ = Signal()
+        m.submodules.run = run = RunLifecycle(start=self._start, settle=self._settle, pushes=True)
         cost = Signal(range(max(self._pace.r, self._pace.s, self._pace.both, self._glance or 0) + 1))
         cadence = self._cadence(m, enter, cost)
-        m.d.comb += open_.eq(cadence & ~self.halt)
+        m.d.comb += [
+            open_.eq(cadence & ~self.halt),
+            run.drain.eq(self.drain),
+            run.moving.eq(self.busy),
+            self.starting.eq(run.starting),
+            self.drained.eq(run.drained),
+            self.halted.eq(self.halt & ~self.starting),
+        ]
         m.d.sync += [
             self.command.run.eq(~self.halt),
             self.command.enter_r.eq(enter["r"]),
@@ -135,54 +146,32 @@ class Admission(Part):
         for name, port in ports.items():
             taken = Signal(name=f"taken_{name}")
             m.d.comb += [
-                port.ready.eq(taking & (open_ | self.discarding)),
-                taken.eq(taking & open_ & port.valid),
+                port.ready.eq(run.taking & (open_ | self.discarding)),
+                taken.eq(run.taking & open_ & port.valid),
             ]
             with m.If(taken):
                 m.d.comb += enter[name].eq(1)
             m.d.sync += [slots[name].valid.eq(taken), slots[name].tuple.eq(port.p)]
         if self._drop:
-            lost = Signal(range(len(ports) + 1))
-            m.d.comb += self.discarding.eq(taking & self.halt)
-            m.d.sync += [
-                lost.eq(sum(port.valid & port.ready & self.discarding for port in ports.values())),
-                self.dropped.eq(self.dropped + lost),
-            ]
+            drop_while(m, run.taking & self.halt, self, list(ports.values()))
+        if self._timed:
+            with m.If(~self.starting):
+                m.d.sync += self.overflows.eq(self.overflows + self.early_r + self.early_s)
 
         steps = Signal(range(self._drain_steps + 1), init=self._drain_steps)
         looked = Signal()
-        settling = Signal(range(self._settle + 1), init=self._settle)
-        shut = Signal(range(self._start + 1), init=self._start)
-        with m.FSM():
-            with m.State("START"):
-                m.d.sync += shut.eq(shut - 1)
-                with m.If(shut == 0):
-                    m.d.sync += [self.starting.eq(0), taking.eq(1)]
-                    m.next = "TAKE"
-            with m.State("TAKE"):
-                with m.If(self.drain):
-                    m.d.sync += taking.eq(0)
-                    m.next = "PUSH"
-            with m.State("PUSH"):
-                with m.If(open_):
-                    with m.If(steps == 0):
-                        m.next = "SETTLE"
-                    with m.Else():
-                        m.d.comb += enter[self._drain_stream].eq(1)
-                        m.d.sync += [steps.eq(steps - 1), looked.eq(1)]
-                        if self._glance is not None:
-                            comparing = max(getattr(self._pace, self._drain_stream), self._glance)
-                            m.d.comb += [
-                                skip.eq(looked & ~self.moving),
-                                cost.eq(Mux(skip, self._glance, comparing)),
-                            ]
-            with m.State("SETTLE"):
-                with m.If(settling != 0):
-                    m.d.sync += settling.eq(settling - 1)
-                with m.Elif(~self.busy):
-                    m.next = "DRAINED"
-            with m.State("DRAINED"):
-                m.d.comb += self.drained.eq(1)
+        with m.If(run.pushing & open_):
+            with m.If(steps == 0):
+                m.d.comb += run.pushed.eq(1)
+            with m.Else():
+                m.d.comb += enter[self._drain_stream].eq(1)
+                m.d.sync += [steps.eq(steps - 1), looked.eq(1)]
+                if self._glance is not None:
+                    comparing = max(getattr(self._pace, self._drain_stream), self._glance)
+                    m.d.comb += [
+                        skip.eq(looked & ~self.moving),
+                        cost.eq(Mux(skip, self._glance, comparing)),
+                    ]
         return m
 
     def _cadence(self, m, enter, cost):

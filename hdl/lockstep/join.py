@@ -3,14 +3,15 @@
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, ResetSignal, Signal
-from amaranth.lib.wiring import connect, flipped
+from amaranth.lib.wiring import connect
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut, tree_depth
 from streamjoin.hdl.lib.merging_tree import MergingTree
+from streamjoin.hdl.lib.overflow import left_early
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.core import COMMAND, JoinCore
 
@@ -105,16 +106,10 @@ class LockStepJoin(Part):
         start = resets.depth + max(full.depth, busy.depth) + 1
         m.submodules.admission = gate = self._admission(start=start, settle=settle, glance=glance)
         m.d.comb += gate.moving.eq(1 if glance is None else moving.o)
-        for port in ("i_r", "i_s"):
-            connect(m, flipped(getattr(self, port)), getattr(gate, port))
+        connect_gate(m, self, gate, self.layout)
         m.d.comb += [
             gate.halt.eq(full.o),
             gate.busy.eq(busy.o),
-            gate.drain.eq(self.drain),
-            self.drained.eq(gate.drained),
-            self.halted.eq(full.o & ~gate.starting),
-            self.discarding.eq(gate.discarding),
-            self.dropped.eq(gate.dropped),
             commands.i.eq(gate.command),
             resets.i.eq(ResetSignal()),
             tree.clear.eq(Cat(resets.o[len(cores) :])),
@@ -141,10 +136,10 @@ class LockStepJoin(Part):
 
         if self.layout.spans is not None:
             span_r, span_s = self.layout.spans
-            early_r = self._early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)
-            early_s = self._early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)
-            with m.If(~gate.starting):
-                m.d.sync += self.overflows.eq(self.overflows + early_r + early_s)
+            m.d.comb += [
+                gate.early_r.eq(_pushed_out_early(m, "r", cores[-1].leaves_r, cores[-1].o_r, new_r, span_r)),
+                gate.early_s.eq(_pushed_out_early(m, "s", cores[0].leaves_s, cores[0].o_s, new_s, span_s)),
+            ]
         return m
 
     def _delayed(self, m, name, slot, enters, cycles):
@@ -159,10 +154,8 @@ class LockStepJoin(Part):
             m.d.sync += arrived.eq(slot)
         return arrived
 
-    def _early(self, m, name, leaves, oldest, newest, span):
-        """Whether the oldest tuple has just left for a new one although its time is not up."""
-        checks = Signal(name=f"checks_{name}")
-        old = Signal(self.layout.slot, name=f"old_{name}")
-        new = Signal(self.layout.slot, name=f"pusher_{name}")
-        m.d.sync += [checks.eq(leaves), old.eq(oldest), new.eq(newest)]
-        return checks & old.valid & new.valid & (new.tuple.time - old.tuple.time < span)
+
+def _pushed_out_early(m, side, shifts, oldest, newest, span):
+    """Whether the oldest slot of a window has just left for a new one, both with a tuple in it, and too early."""
+    leaves = shifts & oldest.valid & newest.valid
+    return left_early(m, side, leaves, oldest.tuple.time, newest.tuple.time, span)

@@ -1,18 +1,20 @@
-"""The gate of a multi-way join: tuples pass it one by one, numbered, and no more than can be kept in order."""
+"""The arrival sequencer: the input gate of a multi-way join, which tuples pass one by one and numbered."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL
+from streamjoin.hdl.base.ports import CONTROL, input_ports
+from streamjoin.hdl.lib.dropping import drop_while
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.input_gate import pushed_out_early, see_through
 from streamjoin.hdl.lib.one_hot import one_of
+from streamjoin.hdl.lib.overflow import pushed_out_early
+from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 from streamjoin.hdl.multiway.combination import Combination
 
 
 class ArrivalSequencer(Part):
-    """Puts arrivals into one row, and counts those under way.
+    """Serialises the arrivals of all streams, and bounds how many are under way.
 
     All inputs share one ``ready``: what waits at the gate enters together, in the order of the streams, and then goes
     on one in a cycle. No more than ``flight`` arrivals are under way, counted from the oldest that is not complete.
@@ -39,7 +41,7 @@ class ArrivalSequencer(Part):
         An arrival goes on in this cycle; ``ahead`` is its stream.
     complete
         For each line: one of its arrivals is complete.
-    moving
+    busy
         There are results that have not left; with arrivals that are not complete, what a drain waits for.
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`streamjoin.hdl.lib.input_gate.InputGate`.
@@ -61,20 +63,17 @@ class ArrivalSequencer(Part):
         self._drop = on_full == "drop"
         self._start = start
         self._settle = settle
-        layout = combination.layout
         super().__init__(
             {
-                **{f"i_{side}": In(layout.tuples) for side in layout.sides},
+                **input_ports(combination.layout),
                 "goes": Out(1),
                 "arrival": Out(combination.arrival),
                 "complete": In(max(lines) + 1),
                 "busy": In(1),
                 **CONTROL,
-                "starting": Out(1, init=1),
+                "starting": Out(1),
             }
         )
-        self.moving = Signal()
-        self.draining = Signal()
 
     @property
     def ports(self):
@@ -84,7 +83,8 @@ class ArrivalSequencer(Part):
     def elaborate(self, platform):
         m = Module()
         combination, streams = self._combination, self._combination.streams
-        taking, room, passes, opens = Signal(), Signal(), Signal(), Signal()
+        m.submodules.run = run = RunLifecycle(start=self._start, settle=self._settle)
+        room, passes, opens = Signal(), Signal(), Signal()
         # Those that wait after this cycle, and in this one; ``vacant``: the last of them, if there is one, goes now.
         to_wait, waiting, vacant = Signal(streams), Signal(streams), Signal(init=1)
         first = _first(waiting)
@@ -96,8 +96,8 @@ class ArrivalSequencer(Part):
         ]
         m.d.comb += [
             passes.eq(waiting.any() & room),
-            self.halted.eq(taking & waiting.any() & ~room),
-            opens.eq(taking & vacant),
+            self.halted.eq(run.taking & waiting.any() & ~room),
+            opens.eq(run.taking & vacant),
             to_wait.eq(Mux(passes, waiting ^ first, waiting)),
         ]
         with m.If(opens):
@@ -109,12 +109,7 @@ class ArrivalSequencer(Part):
             with m.If(opens):
                 m.d.sync += tuple_.eq(port.p)
         if self._drop:
-            lost = Signal(range(streams + 1))
-            m.d.comb += self.discarding.eq(self.halted)
-            m.d.sync += [
-                lost.eq(Mux(self.discarding, sum(port.valid for port in self.ports), 0)),
-                self.dropped.eq(self.dropped + lost),
-            ]
+            drop_while(m, self.halted, self, self.ports)
 
         m.d.sync += [
             self.goes.eq(passes),
@@ -123,8 +118,12 @@ class ArrivalSequencer(Part):
         ]
         if combination.span is not None:
             self._count_overflows(m)
-        m.d.comb += self.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any())
-        see_through(m, self, taking, start=self._start, settle=self._settle)
+        m.d.comb += [
+            run.drain.eq(self.drain),
+            run.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any()),
+            self.starting.eq(run.starting),
+            self.drained.eq(run.drained),
+        ]
         return m
 
     def _count_flight(self, m, passes, first):

@@ -3,10 +3,9 @@
 from abc import abstractmethod
 
 from amaranth.hdl import Cat, Module, ResetSignal
-from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.base.ports import CONTROL, join_ports
+from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.lib.control_tree import FanIn, FanOut
 from streamjoin.hdl.lib.merging_tree import MergingTree
 from streamjoin.hdl.multiway.arrival_sequencer import ArrivalSequencer
@@ -68,12 +67,8 @@ class MultiwayJoin(Part):
             start=resets.depth + busy.depth + 1 + p.clearing,
             settle=busy.depth + 2,
         )
-        for side in p.layout.sides:
-            connect(m, flipped(getattr(self, f"i_{side}")), getattr(gate, f"i_{side}"))
-        for port in (port for port in CONTROL if port != "drain"):
-            m.d.comb += getattr(self, port).eq(getattr(gate, port))
+        connect_gate(m, self, gate, p.layout)
         m.d.comb += [
-            gate.drain.eq(self.drain),
             gate.busy.eq(busy.o),
             busy.i.eq(Cat((stage.busy for stage in stages), tree.busy)),
             resets.i.eq(ResetSignal()),

@@ -2,32 +2,22 @@
 
 import dataclasses
 
-from streamjoin.hdl.base.parameters import JoinParameters, parameter
-from streamjoin.hdl.lib.tree_parameters import check_trees
+from streamjoin.hdl.base.parameters import Group, parameter
+from streamjoin.hdl.lib.tree_parameters import TreeParameters
 from streamjoin.hdl.multiway.combination import Combination
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Span:
-    """One span for all streams; it stands before what all joins have in common."""
-
-    span: int | None = parameter(None, "time-based windows of this length; none: windows count tuples")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MultiwayParameters(JoinParameters, _Span):
+class MultiwayParameters(TreeParameters):
     """Parameters of all multi-way joins."""
 
+    span: int | None = parameter(
+        None, "time-based windows of this length; none: windows count tuples", group=Group.SPANS
+    )
     lanes: int = parameter(1, "tuples of a window that a stage compares in a cycle")
     flight: int = parameter(64, "arrivals under way: so many tuples a stage keeps beyond its window")
     buffer: int = parameter(4, "intermediate results that may wait for a stage, for each depth, besides their reserve")
     result_queue: int = parameter(4, "results that may wait in a stage, besides their reserve")
-    merger_queue: int = parameter(4, "results that fit in a merger, from 2 up")
-    fan: int = parameter(4, "branches of the control trees, from 2 up")
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_trees(merger_queue=self.merger_queue, fan=self.fan)
 
     @property
     def spans(self) -> tuple[int, ...] | None:

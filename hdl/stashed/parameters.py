@@ -3,23 +3,17 @@
 import dataclasses
 import typing
 
-from streamjoin.hdl.base.parameters import ParameterError, parameter
+from streamjoin.hdl.base.parameters import Group, ParameterError, parameter
 from streamjoin.hdl.multiway.parameters import MultiwayParameters
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _ThreeWindows:
-    """The windows; they stand before what all joins have in common."""
-
-    window_s1: int = parameter(64, "tuples of S1 in its window (with span: room for so many)")
-    window_s2: int = parameter(64, "the same for S2")
-    window_s3: int = parameter(64, "the same for S3")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class StashedParameters(MultiwayParameters, _ThreeWindows):
+class StashedParameters(MultiwayParameters):
     """Parameters of the stashed join; ``lanes`` are those of the first stage."""
 
+    window_s1: int = parameter(64, "tuples of S1 in its window (with span: room for so many)", group=Group.WINDOWS)
+    window_s2: int = parameter(64, "the same for S2", group=Group.WINDOWS)
+    window_s3: int = parameter(64, "the same for S3", group=Group.WINDOWS)
     second_lanes: int | None = parameter(None, "tuples that the second stage compares in a cycle; none: as the first")
     stash: int | None = parameter(None, "pairs that the stash holds, from 0 up; none: as many as the window of S1")
     spare_bits: int = parameter(

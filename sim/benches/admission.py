@@ -22,10 +22,11 @@ class InputGate:
         What has been thrown away, how many empty slots have been pushed, when the gate said that it was drained.
     """
 
-    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, start, settle, glance):
+    def __init__(self, dut: Dut, halts: str, *, pace, on_full, drain_stream, drain_steps, start, settle, glance, spans):
         self._dut = dut
         self._pace, self._drops, self._settle, self._glance = pace, on_full == "drop", settle, glance
         self._drain_stream, self._drain_steps = drain_stream, drain_steps
+        self._timed = spans is not None
         self._running = STALLS[halts]()
         self._shut = start + 1  # cycles until tuples may enter
         self._draining = False
@@ -35,14 +36,15 @@ class InputGate:
         self._was_busy = False
         self._last_command = 0
         self.halting, self.busy = True, True
-        self.dropped = self._counted = self.pushed = 0
+        self.dropped = self._counted = self.pushed = self._overflows = 0
         self.drained_at: int | None = None
         dut.attach(self)
 
     def drive(self) -> None:
         self._dut["halt"] = self.halting and not next(self._running)
         self._dut["busy"] = self.busy
-        self._dut["moving"] = random.getrandbits(1)
+        for name in ("moving", "early_r", "early_s"):
+            self._dut[name] = random.getrandbits(1)
 
     def sample(self) -> None:
         dut, halt = self._dut, self._dut["halt"]
@@ -56,6 +58,10 @@ class InputGate:
         assert dut["dropped"] == self._counted, f"{self._counted} were dropped"
         self._counted = self.dropped
         assert dut["starting"] == (self._shut > 0)
+        assert dut["halted"] == (halt and not self._shut), "halted should be up while cores halt, but not at the start"
+        assert dut["overflows"] == self._overflows, f"{self._overflows} left too early"
+        if self._timed and not self._shut:
+            self._overflows += dut["early_r"] + dut["early_s"]
         self._check_drained()
 
         enters = {side: dut[f"i_{side}__payload"] for side in "rs" if ready and dut[f"i_{side}__valid"]}

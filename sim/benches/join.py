@@ -172,7 +172,7 @@ class Run:
         cocotb.log.info("%d tuples, %d results, %d dropped, %d overflows", self.feeder.taken, came, dropped, overflows)
         kept = self._arrivals[self.feeder.kept]
         assert_same(self.results, self._expected(kept))
-        if OUTPUT.numbered:
+        if PARAMETERS.numbered:
             order, mark = (np.array([item[name] for item in self.out.items], np.int64) for name in ("order", "mark"))
             punctuations = Punctuations.among(order, mark.astype(bool))
             punctuations.check(punctuations.order, len(kept), ordered=OUTPUT.ordered)
@@ -186,7 +186,7 @@ class Run:
 
     def _expected(self, kept: Arrivals) -> list[Tuple]:
         tuples = _tuples(kept, self.feeder.kept)
-        if OUTPUT.numbered:
+        if PARAMETERS.numbered:
             tuples = [{**tuple_, "order": order} for order, tuple_ in enumerate(tuples)]
         return [
             joined(self._dut, dict(zip(SIDES, (tuples[number] for number in numbers), strict=True)))

@@ -37,7 +37,7 @@ Case = tuple[str, wiring.Component, dict]
 _SHORT = {"streaming": "stream", "three-state": "three", "registers": "regs", "memory": "ram"}
 
 
-def _queues() -> Iterator[Case]:
+def _fifos() -> Iterator[Case]:
     for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3), (70, 4)):
         for trusting in (False, True):
             settings = {"depth": depth, "margin": margin, "trusting": trusting}
@@ -79,13 +79,13 @@ def _segments() -> Iterator[Case]:
             yield f"{_SHORT[storage]}{length}", kind(_pairing(), length), {"length": length}
 
 
-def _shelves() -> Iterator[Case]:
+def _window_stores() -> Iterator[Case]:
     for lanes, rows in ((1, 1), (1, 3), (2, 5), (3, 2), (4, 1)):
         settings = {"lanes": lanes, "rows": rows, "latency": WindowStore.LATENCY}
         yield f"r{rows}by{lanes}", WindowStore(_pairing().tuple, Ring(lanes, rows)), settings
 
 
-def _hash_shelves() -> Iterator[Case]:
+def _hash_window_stores() -> Iterator[Case]:
     for rows, buckets in ((1, 1), (2, 4), (3, 2), (4, 1), (5, 8), (8, 16)):
         settings = {"rows": rows, "buckets": buckets}
         yield f"r{rows}in{buckets}", HashWindowStore(_pairing().tuple, Ring(1, rows), buckets), settings
@@ -97,7 +97,7 @@ def _reorders() -> Iterator[Case]:
         yield f"n{arrivals}by{most}", Reorder(_pairing(numbered=True), **settings), settings
 
 
-def _gates() -> Iterator[Case]:
+def _input_gates() -> Iterator[Case]:
     for name, windows, on_full, spans, longest_wait in (
         ("stalls", (5, 3), "stall", None, 20),
         ("drops", (1, 4), "drop", None, 7),
@@ -110,17 +110,19 @@ def _gates() -> Iterator[Case]:
 
 
 def _admissions() -> Iterator[Case]:
-    for name, pace, on_full, drain_stream, drain_steps, glance in (
-        ("fast", Pace(1, 1, 1), "stall", "r", 4, None),
-        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None),
-        ("slow", Pace(7, 6, 9), "stall", "s", 3, None),
-        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0, None),
-        ("skips", Pace(17, 15, 27), "stall", "s", 9, 6),
-        ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11),
+    for name, pace, on_full, drain_stream, drain_steps, glance, spans in (
+        ("fast", Pace(1, 1, 1), "stall", "r", 4, None, None),
+        ("fast_drop", Pace(1, 1, 1), "drop", "s", 1, None, None),
+        ("slow", Pace(7, 6, 9), "stall", "s", 3, None, None),
+        ("slow_drop", Pace(4, 2, 5), "drop", "r", 0, None, None),
+        ("skips", Pace(17, 15, 27), "stall", "s", 9, 6, None),
+        ("looks_long", Pace(4, 2, 5), "drop", "r", 8, 11, None),
+        ("timed", Pace(4, 2, 5), "stall", "r", 2, None, (9, 14)),
     ):
         settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps}
         settings |= {"start": 3, "settle": 5, "glance": glance}
-        yield name, Admission(_pairing(), pace, **settings), {"pace": asdict(pace), **settings}
+        admission = Admission(_pairing(spans=spans), pace, **settings)
+        yield name, admission, {"pace": asdict(pace), **settings, "spans": spans}
 
 
 def _cores() -> Iterator[Case]:
@@ -145,18 +147,18 @@ def _pairing(predicate: str = "equi", **kind) -> TupleLayout:
     return TupleLayout(parse_predicate(predicate), key_width=8, payload_width=12, **kind)
 
 
-#: The cases of each bench.
+#: The cases of each bench, by the name of its module in ``sim/benches``.
 COMPONENT_BENCHES: dict[str, Callable[[], Iterator[Case]]] = {
-    "queue": _queues,
+    "fifo": _fifos,
     "merger": _mergers,
     "merging_tree": _merging_trees,
     "punctuations": _punctuated,
     "control_tree": _control_trees,
     "segment": _segments,
-    "shelf": _shelves,
-    "hash_shelf": _hash_shelves,
+    "window_store": _window_stores,
+    "hash_window_store": _hash_window_stores,
     "reorder": _reorders,
-    "gate": _gates,
+    "input_gate": _input_gates,
     "admission": _admissions,
     "core": _cores,
 }

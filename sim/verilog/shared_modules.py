@@ -12,7 +12,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
 from amaranth.lib import memory, wiring
 
-from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.part import Part, SharingPlatform
 
 _CAPITALISED_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Submodules that are no parts, such as the library's FIFO, have dotted names that Verilog would have to escape.
@@ -67,7 +67,7 @@ class _Platform:
         return ram.elaborate(None)
 
 
-class _SharingPlatform(_Platform):
+class _SharingPlatform(_Platform, SharingPlatform):
     """The platform that parts, too, ask for a stand-in before they elaborate; see :class:`Part`."""
 
     def __init__(self, top: wiring.Component, name: str):

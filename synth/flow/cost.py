@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from amaranth.lib import wiring
 
+from streamjoin.hdl.base.part import Part
 from streamjoin.synth.flow import tools
 from streamjoin.synth.flow.critical_path import CriticalPath, from_report, from_timing_analysis
 from streamjoin.synth.flow.errors import TooLargeError
@@ -140,7 +141,7 @@ def measure(
                 target,
                 range(1, seeds + 1),
                 share=_share(area, target),
-                closed=getattr(component, "closed", False),
+                closed=isinstance(component, Part) and component.closed,
                 jobs=jobs,
                 progress=lambda seed: hear(f"seed {seed}"),
             )

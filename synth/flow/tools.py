@@ -30,7 +30,7 @@ def router(target: Target) -> str | None:
     name = f"nextpnr-{target.router[0]}"
     if program := find_program(name):
         return program
-    raise ToolError(f"{name} was not found: install it, or its package (pip install yowasp-{name})")
+    raise ToolError(f"{name} was not found: install it, or run pip install 'streamjoin[routers]'")
 
 
 def find_program(name: str) -> str | None:

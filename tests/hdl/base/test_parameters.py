@@ -101,6 +101,18 @@ def test_every_parameter_has_a_meaning(design):
         assert field.metadata["meaning"], field.name
 
 
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
+def test_windows_are_listed_first_and_trees_last(design):
+    names = design.parameters_type.names()
+    assert set(names) == {field.name for field in dataclasses.fields(design.parameters_type)}
+    assert list(design.parameters().as_dict()) == names
+    windows = [name for name in names if name.startswith("window_")]
+    assert [name for name in names if name != "streams"][: len(windows)] == windows
+    assert names.index("predicate") > max(names.index(name) for name in design.parameters_type.span_names())
+    trees = [name for name in names if name in ("merger", "merger_queue", "fan")]
+    assert names[len(names) - len(trees) :] == trees
+
+
 def test_unknown_design_names_those_there_are():
     with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are nested-loop, handshake"):
         find("sort-merge")

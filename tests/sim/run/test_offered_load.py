@@ -204,7 +204,7 @@ def results_and_drain(simulated: Simulator, arrivals: Arrivals) -> tuple[np.ndar
             quiet=p.patience,
             patience=p.patience,
         )
-    cycles = run.result_cycle[~run.result["mark"].astype(bool)] if p.output_meaning.numbered else run.result_cycle
+    cycles = run.result_cycle[~run.result["mark"].astype(bool)] if p.numbered else run.result_cycle
     return cycles, run.undrained_cycles
 
 

@@ -1,8 +1,10 @@
 """The targets' data is consistent, and a wrong name is told with all the right ones."""
 
 import dataclasses
+from importlib.metadata import requires
 
 import pytest
+from packaging.requirements import Requirement
 
 from streamjoin.support.toolchain import ToolError
 from streamjoin.synth.flow import tools
@@ -36,10 +38,19 @@ def test_an_unknown_target_names_all():
     assert all(name in str(caught.value) for name in TARGETS)
 
 
-def test_a_missing_router_names_the_package():
-    target = dataclasses.replace(find("ecp5-25k"), router=("ecp6",))
-    with pytest.raises(ToolError, match=r"nextpnr-ecp6 was not found: .*pip install yowasp-nextpnr-ecp6"):
-        tools.router(target)
+def test_a_missing_router_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(tools.sysconfig, "get_path", lambda _: str(tmp_path))
+    with pytest.raises(ToolError, match=r"^nextpnr-ice40 was not found: .*run pip install 'streamjoin\[routers\]'$"):
+        tools.router(find("ice40-hx8k"))
+
+
+@pytest.mark.parametrize("target", [each for each in ALL if each.router], ids=lambda target: target.name)
+def test_a_router_comes_with_the_project_or_that_extra(target):
+    """So that the sentence above names the fix whichever it is."""
+    ours = {(each.name, str(each.marker)) for each in map(Requirement, requires("streamjoin"))}
+    package = f"yowasp-nextpnr-{target.router[0]}"
+    assert ours & {(package, "None"), (package, 'extra == "routers"')}
 
 
 def test_a_native_router_goes_first(tmp_path, monkeypatch):
