@@ -6,7 +6,7 @@ import pytest
 from amaranth.hdl import Value
 
 from streamjoin.hdl.base.pace import Pace
-from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.hdl.base.parameters import ParameterError, parameter
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
 from streamjoin.hdl.handshake.parameters import HandshakeParameters, split
 from streamjoin.hdl.handshake.sequential_core import SequentialCore
@@ -111,6 +111,16 @@ def test_windows_are_listed_first_and_trees_last(design):
     assert names.index("predicate") > max(names.index(name) for name in design.parameters_type.span_names())
     trees = [name for name in names if name in ("merger", "merger_queue", "fan")]
     assert names[len(names) - len(trees) :] == trees
+
+
+def test_another_default_leaves_a_parameter_in_its_place():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Larger(HandshakeParameters):
+        window_s: int = parameter(1024, "tuples of S in its window")
+        fan: int = dataclasses.field(default=8, metadata={"meaning": "branches", "choices": None})
+
+    assert Larger.names() == HandshakeParameters.names()
+    assert Larger().windows == (64, 1024)
 
 
 def test_unknown_design_names_those_there_are():
