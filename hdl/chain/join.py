@@ -66,7 +66,7 @@ class MessageChainJoin(Part):
         m = Module()
         p, cores = self._parameters, self._cores
         m.submodules.tree = tree = MergingTree(
-            p.layout.result, len(cores), merger=p.merger, depth=p.merger_queue, spread=True
+            p.layout.result, len(cores), merger=p.merger, depth=p.merger_queue, replicated=True
         )
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)
