@@ -30,8 +30,8 @@ def _parameters(design: Design) -> list[dict]:
         {
             "name": field.name,
             "default": defaults[field.name],
-            "meaning": field.metadata["meaning"],
-            **({"choices": list(field.metadata["choices"])} if field.metadata["choices"] else {}),
+            "meaning": field.metadata.get("meaning", ""),
+            **({"choices": list(field.metadata["choices"])} if field.metadata.get("choices") else {}),
         }
         for field in design.parameters_type.fields()
     ]
@@ -45,7 +45,7 @@ def _as_json(design: Design) -> dict:
         "papers": list(design.citations),
         "holds_back": design.parameters().holds_back,
         "parameters": _parameters(design),
-        "presets": design.presets,
+        "presets": dict(design.presets),
     }
 
 

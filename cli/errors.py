@@ -4,10 +4,12 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.hdl.registry import DesignWarning
 from streamjoin.reference.errors import DesignError
 from streamjoin.reference.wording import one_sentence
 from streamjoin.support.errors import StreamjoinError
@@ -20,7 +22,7 @@ class _Terminated(KeyboardInterrupt):
 def guarded(command: Callable[[], int]) -> int:
     """Run a command; whatever error says its status ends in one sentence and that status."""
     try:
-        with _termination_as_interrupt():
+        with _termination_as_interrupt(), _plain_warnings():
             return command()
     except (StreamjoinError, ParameterError, DesignError) as error:
         _tell(error)
@@ -42,6 +44,23 @@ def guarded(command: Callable[[], int]) -> int:
 
 def _tell(error: object) -> None:
     print(one_sentence(f"streamjoin: {error}"), file=sys.stderr)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Let a design that cannot be had be told in one line, without the place in the code that noticed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DesignWarning)
+        otherwise = warnings.showwarning
+
+        def show(message, category, *where, **more):
+            if issubclass(category, DesignWarning):
+                _tell(message)
+            else:
+                otherwise(message, category, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from tqdm import tqdm
 
 from streamjoin.cli import completion
 from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
+from streamjoin.hdl.base.design import Design
+from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.sweep.grid import Axis, expand, read_axis
@@ -16,7 +18,9 @@ from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Settings, Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    names = parser.add_argument("designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them")
+    names = parser.add_argument(
+        "designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them; or module:NAME"
+    )
     completion.completed(names, completion.design_names)
     parser.add_argument(
         "-p",
@@ -50,14 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
     # The plots' library takes longer to load than all else: no other command should wait for it.
     from streamjoin.report.sweep_report import write_report
 
-    designs = [find(name) for name in dict.fromkeys(_words(arguments.designs))]
+    designs = _designs(arguments.designs)
     axes = [read_axis(text) for text in arguments.axes]
     if arguments.predicate:
         axes.append(Axis("predicate", tuple(dict.fromkeys(arguments.predicate))))
     targets = tuple(dict.fromkeys(_words(arguments.target)))
     settings = Settings(arguments.match_rates, arguments.tuples, targets, arguments.seeds)
     sweep = Sweep(expand(designs, axes), settings, arguments.output)
-    title = arguments.title or _title(arguments)
+    title = arguments.title or _title(designs, arguments)
     interrupted = False
     with tqdm(unit=" parts", disable=None, leave=False) as bar:
         try:
@@ -74,6 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
         print("streamjoin: interrupted; nothing finished is lost: run the same command to go on", file=sys.stderr)
         return 130
     return _status(results, arguments.allow_overflows)
+
+
+def _designs(text: str) -> list[Design]:
+    designs: dict[str, Design] = {}
+    for design in map(find, _words(text)):
+        if designs.setdefault(design.name, design) != design:
+            raise ParameterError(f"two designs are called {design.name}: rename one, or sweep them one by one")
+    return list(designs.values())
 
 
 def _show(bar: tqdm, done: int, of: int) -> None:
@@ -118,9 +130,9 @@ def _status(results: dict, allow_overflows: bool) -> int:
     return 0
 
 
-def _title(arguments: argparse.Namespace) -> str:
+def _title(designs: list[Design], arguments: argparse.Namespace) -> str:
     over = [text.partition("=")[0].rpartition(".")[2].replace("_", " ") for text in arguments.axes if "," in text]
-    title = _listed(_words(arguments.designs)) + (f" over {_listed(over)}" if over else "")
+    title = _listed([design.name for design in designs]) + (f" over {_listed(over)}" if over else "")
     return title[0].upper() + title[1:]
 
 

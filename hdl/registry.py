@@ -22,6 +22,8 @@ from streamjoin.reference.wording import listed, one_sentence, shown
 
 GROUP = "streamjoin.designs"
 
+_LONGEST_WARNING = 280  # characters: there is something in front of it
+
 
 def _built_in() -> dict[str, Design]:
     package = __name__.rpartition(".")[0]
@@ -35,23 +37,32 @@ def _built_in() -> dict[str, Design]:
 DESIGNS: Mapping[str, Design] = MappingProxyType(_built_in())
 
 
+class DesignWarning(UserWarning):
+    """An installed package offers a design that cannot be had."""
+
+
 @cache
 def installed() -> Mapping[str, Design]:
     """The designs of this package and of all packages that add some; a warning for each that cannot be had."""
     designs = dict(DESIGNS)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
-            design = entry.load()
-            if not isinstance(design, Design):
-                raise TypeError(f"{entry.value} is not a Design")
-            if design.name in designs:
-                raise ValueError(f"the name {design.name} is taken")
-        except Exception as error:  # whatever is wrong with it, others go on
-            said = one_sentence(f"design {entry.name} of {entry.value} is left out: {type(error).__name__}: {error}")
-            warnings.warn(said, stacklevel=2)
-        else:
-            designs[design.name] = replace(design, found_as=entry.value)  # which other machines can import
+            design = _checked(entry.load(), entry.value)
+            if designs.setdefault(design.name, design) != design:
+                raise ValueError(f"there is another one called {design.name}")
+        except (Exception, SystemExit) as error:  # whatever is wrong with it, others go on
+            said = f"the design {entry.name} of {entry.value} is left out ({type(error).__name__}: {error})"
+            warnings.warn(one_sentence(said, _LONGEST_WARNING), DesignWarning, stacklevel=2)
     return MappingProxyType(designs)
+
+
+def key_of(design: Design) -> str:
+    """The name by which other processes find this design; ParameterError where there is none."""
+    if design.name not in DESIGNS and not design.found_as:
+        raise ParameterError(
+            f"other processes cannot find the design {design.name}: take find('module:NAME') of streamjoin.hdl.registry"
+        )
+    return design.found_as or design.name
 
 
 def find(name: str) -> Design:
@@ -74,12 +85,17 @@ def _named(name: str) -> Design:
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     try:
-        design = getattr(import_module(module), attribute)
-    except Exception as error:
+        return _checked(getattr(import_module(module), attribute), name)
+    except (Exception, SystemExit) as error:
         said = f"{type(error).__name__}: {error}"
         raise ParameterError(f"the design {shown(name)} cannot be loaded ({one_sentence(said, 150)})") from error
+
+
+def _checked(design: object, found_as: str) -> Design:
+    """A design from outside that can be had, as it is found here and on other machines."""
     if not isinstance(design, Design):
-        raise ParameterError(f"{shown(name)} is not a Design: name one, as module:NAME")
+        raise TypeError("it is not a Design")
     if design.name in DESIGNS:
-        raise ParameterError(f"the design {shown(name)} calls itself {design.name}, which is built in: rename it")
-    return replace(design, found_as=name)
+        raise ValueError(f"it calls itself {design.name}, which is built in: rename it")
+    design.parameters()  # every command counts on defaults that are right
+    return replace(design, found_as=found_as)

@@ -18,21 +18,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.registry import find
+from streamjoin.hdl.registry import find, key_of
 from streamjoin.reference.own_functions import module_name
 from streamjoin.reference.predicates import Predicate
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.run.verilate import Library, build_library
 from streamjoin.sim.verilog.generate import Verilog
+from streamjoin.support.own_code import DATA, own_code
 
 _ROOMS = ("", "/reference", "/hdl", "/sim", "/spark_driver", "/support")
-_SHIPPED_SUFFIXES = (".py", ".cpp")
+_SHIPPED_SUFFIXES = (".py", *DATA)
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def machine() -> str:
 
 
 def ship_package(spark: SparkSession, folder: Path, design: Design, predicate: Predicate) -> None:
-    """Send this package, and the modules of a design and of a predicate that are not of it."""
+    """Send this package, and what a design and a predicate from outside are made of."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
     for source in dict.fromkeys((*_modules_of(design.sources, folder), *_own_modules(predicate, folder))):
@@ -84,7 +86,7 @@ def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> Shipp
     for suffix in ("json", "so"):
         spark.sparkContext.addFile(str(folder / f"{name}.{suffix}"))
     return ShippedModel(
-        design=simulator.design.key,
+        design=key_of(simulator.design),
         parameters=tuple(simulator.parameters.as_dict().items()),
         library=f"{name}.so",
         description=f"{name}.json",
@@ -156,10 +158,14 @@ def _own_modules(predicate: Predicate, folder: Path) -> list[Path]:
 
 
 def _modules_of(names: Iterable[str], folder: Path) -> list[Path]:
-    """The files of modules that are not of this package; of packages, archives."""
-    found = []
-    for name in dict.fromkeys(name.partition(".")[0] for name in names):
-        if name != __name__.partition(".")[0]:
-            source = Path(sys.modules[name].__file__)
-            found.append(_archive(folder, {name: source.parent}) if source.name == "__init__.py" else source)
-    return found
+    """The files of these modules and of all that they import of the user's own code; of packages, archives."""
+    outside = {name.partition(".")[0] for name in own_code(names)} - {__name__.partition(".")[0]}
+    return [_own_module(name, folder) for name in sorted(outside)]
+
+
+def _own_module(name: str, folder: Path) -> Path:
+    """The file of a module, or an archive of a package."""
+    spec = find_spec(name)
+    if spec.submodule_search_locations is None:
+        return Path(spec.origin)
+    return _archive(folder, {name: Path(next(iter(spec.submodule_search_locations)))})

@@ -1,5 +1,6 @@
 """What a design says of itself: its name, how to make one, and which parameters it takes."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -48,14 +49,15 @@ class Design:
     Attributes
     ----------
     name
-        What users call it.
+        What users call it: small letters and digits, in words with hyphens between.
     summary
         What it is, in half a sentence.
     parameters_type
         The class of its parameters.
     component
         Makes the hardware, given parameters: an Amaranth component with the ports of
-        :func:`~streamjoin.hdl.base.ports.join_ports`.
+        :func:`~streamjoin.hdl.base.ports.join_ports`. A class or a function that its module holds by its name, so that
+        other processes find it.
     papers
         Where it was published: numbers of our bibliography, or citations.
     presets
@@ -63,7 +65,7 @@ class Design:
     published
         What its papers report, where our measurements can be set beside it.
     found_as
-        By which name the registry finds it: ``module:NAME`` where it is not installed.
+        By which name the registry finds it: ``module:NAME`` where it is from outside. The registry says so.
     """
 
     name: str
@@ -74,6 +76,10 @@ class Design:
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
     found_as: str = ""
+
+    def __post_init__(self):
+        if not re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", self.name):
+            raise ValueError(f"a design is named like tiny-join, in small letters and digits, not {shown(self.name)}")
 
     def parameters(self, **given: object) -> JoinParameters:
         """Parameters by name, as values or as text; ``preset`` names a set, and what is given beside it wins.
@@ -95,10 +101,6 @@ class Design:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The modules that it is made of, with all that they import."""
-        return tuple(dict.fromkeys((self.component.__module__, self.parameters_type.__module__)))
-
-    @property
-    def key(self) -> str:
-        """What :func:`streamjoin.hdl.registry.find` finds it by, here and on other machines."""
-        return self.found_as or self.name
+        """The modules that it is made of, with all that they import; and where it is found, if that is outside."""
+        found = [self.found_as.partition(":")[0]] if self.found_as else []
+        return tuple(dict.fromkeys((*found, self.component.__module__, self.parameters_type.__module__)))

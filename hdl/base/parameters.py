@@ -64,7 +64,7 @@ class JoinParameters(abc.ABC):
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
-            value, choices = getattr(self, field.name), field.metadata["choices"]
+            value, choices = getattr(self, field.name), field.metadata.get("choices")
             if choices and value not in choices:
                 raise ParameterError(f"{field.name} is one of {', '.join(choices)}, not {shown(value)}")
             if field.type is int and not (isinstance(value, int) and value >= 1):

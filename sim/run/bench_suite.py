@@ -24,6 +24,7 @@ from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 from streamjoin.hdl.nested_loop.nested_loop_core import NestedLoopCore
+from streamjoin.hdl.registry import key_of
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.run.cocotb_runner import BenchReport, run_bench
 from streamjoin.sim.verilog.bundle import Bundle
@@ -179,6 +180,6 @@ def run_design_benches(
     """Run the bench ``join`` on a design with these parameters."""
     if instead := parameters.output_meaning.instead:
         raise ParameterError(f"the bench looks at combinations, and this join gives {instead}")
-    settings = {"design": design.key, "parameters": parameters.as_dict()}
+    settings = {"design": key_of(design), "parameters": parameters.as_dict()}
     name = design.name.replace("-", "_")
     return run_bench(design.component(parameters), name, "join", settings, simulator=simulator, seed=seed, waves=waves)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
 
+from streamjoin.support.own_code import own_code
 from streamjoin.synth.sweep.jobs import Job, PointError, outcomes
 from streamjoin.synth.sweep.store import Store
 
@@ -40,12 +41,14 @@ def run_tasks(
     A process that dies or runs out of time leaves a failure for each part that it owes. Whatever ends this call ends
     the processes, too, and the tools that they have started.
     """
-    # New processes come from one clean server that has our modules loaded: quick, without our threads, and all with
-    # the code as it was when the sweep began, whatever is edited meanwhile. Only plots are left out: they load slowly.
-    context = multiprocessing.get_context("forkserver")
-    ours = [name for name in sys.modules if name.startswith("streamjoin.") and ".report" not in name]
-    context.set_forkserver_preload(ours)
     waiting, running = deque(tasks), {}
+    # New processes come from one clean server that has our modules and the designs' loaded: quick, without our threads,
+    # and all with the code as it was when the sweep began, whatever is edited meanwhile. Only plots are left out: they
+    # load slowly.
+    context = multiprocessing.get_context("forkserver")
+    designs = own_code({module for task in waiting for module in task.job.point.design.sources})
+    loaded = (name for name in sys.modules if name in designs or name.startswith("streamjoin."))
+    context.set_forkserver_preload([name for name in loaded if not name.startswith("streamjoin.report")])
     try:
         while waiting or running:
             while waiting and len(running) < processes:

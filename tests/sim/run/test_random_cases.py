@@ -1,16 +1,20 @@
 """The random cases leave no bit of a tuple alone, and yet have results; a failing one can be made small."""
 
+import dataclasses
 from random import Random
 
 import numpy as np
 import pytest
 
+from streamjoin.hdl.nested_loop.join import NestedLoopJoin
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows
+from streamjoin.reference.errors import DesignError
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.sim.run.model import Stalls
+from streamjoin.sim.run.random_cases import Case, hold_to_reference, random_case
+from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.tuples.numbering import payloads
-from tests.cases import Case, random_case
 from tests.sim.run.test_exact import EXAMPLES
 
 SETS = [
@@ -58,3 +62,18 @@ def test_a_failing_case_shrinks_to_the_tuples_that_make_it_fail():
     smaller = case.shrunk(lambda case: {12, 13, 47} <= set(case.arrivals.key.tolist()))
     assert smaller.arrivals.key.tolist() == [12, 13, 47]
     assert smaller.reset_at == 7
+
+
+def with_a_longer_window(parameters):
+    """A nested-loop join that keeps one tuple of R too many."""
+    return NestedLoopJoin(dataclasses.replace(parameters, window_r=parameters.window_r + 1))
+
+
+def test_a_design_is_held_to_the_reference():
+    right = find("nested-loop")
+    parameters = right.parameters(window_r=3, window_s=2)
+    assert hold_to_reference(Simulator.build(right, parameters), cases=20) > 100
+    wrong = dataclasses.replace(right, component=with_a_longer_window)
+    # Four tuples of R, and one of S that matches the first of them.
+    with pytest.raises(DesignError, match=r"random case \d+, cut to 5 tuples: .*1 extra"):
+        hold_to_reference(Simulator.build(wrong, parameters), cases=20)

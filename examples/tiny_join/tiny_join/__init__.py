@@ -1,0 +1,1 @@
+"""A design from outside: both windows in registers, compared all at once."""
