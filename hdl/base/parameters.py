@@ -186,7 +186,7 @@ class JoinParameters(abc.ABC):
     @classmethod
     def fields(cls) -> list[dataclasses.Field]:
         """The parameters as they are listed: by group, and within a group in the order of the classes."""
-        return sorted(dataclasses.fields(cls), key=lambda field: field.metadata["group"])
+        return sorted(dataclasses.fields(cls), key=lambda field: field.metadata.get("group", Group.OWN))
 
     @classmethod
     def names(cls) -> list[str]:
