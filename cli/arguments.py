@@ -3,30 +3,45 @@
 import argparse
 from pathlib import Path
 
+from streamjoin.cli import completion
+from streamjoin.configured import Join, join
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import find
 from streamjoin.reference.wording import printable, shown
-from streamjoin.reference.written_numbers import whole_number
+from streamjoin.reference.written_numbers import HOW, whole_number
 
 
 def add_design(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """DESIGN, -p NAME=VALUE and --predicate."""
-    parser.add_argument(
-        "design",
-        nargs=None if required else "?",
-        metavar="DESIGN",
-        help="a design's name; 'streamjoin designs' lists them; or module:NAME for one that is not installed",
-    )
-    parser.add_argument(
+    add_design_name(parser, required=required)
+    parameter = parser.add_argument(
         "-p",
         dest="parameters",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="set a parameter; window=W sets all windows, span=T (or span_r, span_s) makes them time-based",
+        help="set a parameter; window=W sets all windows, span=T (or span_r, span_s) makes them time-based, "
+        f"preset=NAME takes a preset, and what is given beside it wins; {HOW}",
     )
-    parser.add_argument("--predicate", metavar="P", help="equi (default), band:EPS, ne, lt, …, or module:function")
+    completion.completed(parameter, completion.parameters)
+    predicate = parser.add_argument(
+        "--predicate",
+        metavar="P",
+        help="equi (default), band:EPS, ne, lt, …, or one's own: module:function, path/file.py:function, "
+        "or a condition such as 'r.key - s.key <= 3'",
+    )
+    completion.completed(predicate, completion.predicates)
+
+
+def add_design_name(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """DESIGN alone."""
+    name = parser.add_argument(
+        "design",
+        nargs=None if required else "?",
+        metavar="DESIGN",
+        help="a design's name; 'streamjoin designs' lists them; or module:NAME",
+    )
+    completion.completed(name, completion.design_names)
 
 
 def add_allow_overflows(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +53,8 @@ def add_allow_overflows(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
-    """The design and the parameters that the arguments name."""
-    design = find(arguments.design)
+def read_join(arguments: argparse.Namespace) -> Join:
+    """The join that the arguments name."""
     given = {}
     for text in arguments.parameters:
         name, equals, value = text.partition("=")
@@ -53,7 +67,13 @@ def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
         if "predicate" in given:
             raise ParameterError("the predicate is given twice: use --predicate alone")
         given["predicate"] = arguments.predicate
-    return design, design.parameters(**given)
+    return join(arguments.design, **given)
+
+
+def read_design(arguments: argparse.Namespace) -> tuple[Design, JoinParameters]:
+    """The design and the parameters that the arguments name."""
+    named = read_join(arguments)
+    return named.design, named.parameters
 
 
 def whole(least: int, most: int = 1 << 59):

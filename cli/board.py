@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from streamjoin.cli import completion
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
 from streamjoin.hdl.base.parameters import ParameterError
@@ -16,7 +17,8 @@ _MODULE = "streamjoin_self_test"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list all boards: name, device, clock, lights, toolchains")
-    parser.add_argument("board", nargs="?", metavar="BOARD", help="a board's name; --list lists them")
+    board = parser.add_argument("board", nargs="?", metavar="BOARD", help="a board's name; --list lists them")
+    completion.completed(board, completion.boards)
     add_design(parser, required=False)
     parser.add_argument("-o", dest="output", type=Path, metavar="DIR", help="the project's folder")
     parser.add_argument("--toolchain", metavar="T", help="other than the board's usual one")

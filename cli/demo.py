@@ -5,12 +5,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+import streamjoin
 from streamjoin.cli.errors import guarded
-from streamjoin.hdl.registry import find
+from streamjoin.cli.progress import shown_on
 from streamjoin.report.match_rate import draw_throughput
 from streamjoin.sim.run.match_rate import measure
-from streamjoin.sim.run.simulate import Simulator
-from streamjoin.sim.tuples.workload import Workload
 
 FOLDER = Path("demo-output")
 CORES, WINDOW = 16, 128
@@ -19,35 +18,31 @@ RATES = (0, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 
 def main() -> int:
     FOLDER.mkdir(exist_ok=True)
-    design = find("handshake")
-    parameters = design.parameters(cores=CORES, window=WINDOW)
+    join = streamjoin.join("handshake", cores=CORES, window=WINDOW)
     print(f"Building a handshake join of {CORES} cores, windows of {WINDOW} tuples …", flush=True)
-    simulator = Simulator.build(design, parameters)
-
-    arrivals = Workload(match_rate=1e-3).slice(0, 100_000)
-    with tqdm(total=len(arrivals), unit=" tuples", disable=None, leave=False) as bar:
-        simulation = simulator.run(arrivals, progress=lambda accepted: bar.update(accepted - bar.n))
-    summary = simulation.summary()
+    with tqdm(unit=" tuples", disable=None, leave=False) as bar:
+        run = join.simulate(tuples=100_000, match_rate=1e-3, progress=shown_on(bar))
+    summary = run.summary()
     print(
         f"Simulated {summary['cycles']:,} cycles in {summary['sim_seconds']:.1f} s: {summary['tuples']:,} tuples in, "
         f"{summary['results']:,} results out, {summary['tuples_per_cycle']:.2f} tuples a cycle."
     )
-    if not simulation.exact:
-        print(f"The result differs from the reference: {simulation.difference.describe()}", file=sys.stderr)
+    if not run.exact:
+        print(f"The result differs from the reference: {run.simulation.difference.describe()}", file=sys.stderr)
         return 1
     print("Each of the reference's results came out exactly once, and no other.")
 
-    simulator.verilog.write(FOLDER / "handshake.v")
+    join.verilog().write(FOLDER / "handshake.v")
     print("Measuring how throughput falls as the match rate rises …", flush=True)
     contenders = {
-        f"handshake, parallel scan, {CORES} cores": simulator,
-        f"handshake, sequential scan, {CORES} cores": Simulator.build(
-            design, design.parameters(cores=CORES, window=WINDOW, scan="sequential")
+        f"handshake, parallel scan, {CORES} cores": join,
+        f"handshake, sequential scan, {CORES} cores": streamjoin.join(
+            "handshake", cores=CORES, window=WINDOW, scan="sequential"
         ),
-        "nested loop, 1 core": Simulator.build(find("nested-loop"), find("nested-loop").parameters(window=WINDOW)),
+        "nested loop, 1 core": streamjoin.join("nested-loop", window=WINDOW),
     }
     series = {
-        name: measure(each, RATES, lambda rate: 40_000 if rate < 0.1 else 4_000)
+        name: measure(each.simulator, RATES, lambda rate: 40_000 if rate < 0.1 else 4_000)
         for name, each in tqdm(contenders.items(), unit=" designs", disable=None, leave=False)
     }
     if not all(point.exact for points in series.values() for point in points):

@@ -1,18 +1,26 @@
-"""List every design with its parameters, their defaults and meaning."""
+"""List every design, or one, with its parameters, their defaults and meaning."""
 
 import argparse
 import json
 
+from streamjoin.cli.arguments import add_design_name
 from streamjoin.hdl.base.design import Design
-from streamjoin.hdl.registry import installed
+from streamjoin.hdl.registry import find, installed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_design_name(parser, required=False)
+    parser.add_argument("--json", action="store_true", help="print JSON: a list of designs, or the one that was named")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(json.dumps([_as_json(d) for d in installed().values()], indent=2) if arguments.json else _as_text())
+    named = None if arguments.design is None else find(arguments.design)
+    designs = installed().values() if named is None else [named]
+    if arguments.json:
+        print(json.dumps([_as_json(design) for design in designs] if named is None else _as_json(named), indent=2))
+    else:
+        print("\n\n".join(map(_as_text, designs)))
+        print("\n-p window=W sets all windows at once, -p span=T all spans, -p preset=NAME all that a preset has.")
     return 0
 
 
@@ -41,19 +49,16 @@ def _as_json(design: Design) -> dict:
     }
 
 
-def _as_text() -> str:
-    lines = []
-    for design in installed().values():
-        papers = f" ({'; '.join(design.citations)})" if design.citations else ""
-        lines += [f"{design.name}: {design.summary}{papers}"]
-        if design.parameters().holds_back:
-            lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
-        for parameter in _parameters(design):
-            default = "none" if parameter["default"] is None else parameter["default"]
-            choices = f" [{' | '.join(parameter['choices'])}]" if "choices" in parameter else ""
-            lines.append(f"  {parameter['name'] + '=' + str(default):24} {parameter['meaning']}{choices}")
-        for name, values in design.presets.items():
-            words = " ".join(f"-p {key}={value}" for key, value in values.items())
-            lines.append(f"  preset {name}: {words}")
-        lines.append("")
-    return "\n".join([*lines, "-p window=W sets all windows at once, -p span=T all spans."])
+def _as_text(design: Design) -> str:
+    papers = f" ({'; '.join(design.citations)})" if design.citations else ""
+    lines = [f"{design.name}: {design.summary}{papers}"]
+    if design.parameters().holds_back:
+        lines.append(f"  holds results back until later tuples or a drain come: {design.parameters().holds_back}")
+    for parameter in _parameters(design):
+        default = "none" if parameter["default"] is None else parameter["default"]
+        choices = f" [{' | '.join(parameter['choices'])}]" if "choices" in parameter else ""
+        lines.append(f"  {parameter['name'] + '=' + str(default):24} {parameter['meaning']}{choices}")
+    for name, values in design.presets.items():
+        words = " ".join(f"-p {key}={value}" for key, value in values.items())
+        lines.append(f"  preset {name}: {words}")
+    return "\n".join(lines)

@@ -6,13 +6,11 @@ from fractions import Fraction
 from math import isfinite
 
 from streamjoin.hdl.base.parameters import JoinParameters
-from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.wording import shown
+from streamjoin.sim.run.feed import PACES
 from streamjoin.sim.tuples import offers
-from streamjoin.sim.tuples.offers import Offers
 from streamjoin.support.files import InputError
 
-PACES = ("even", "poisson", "bursty", "time")
 _RATE = re.compile(
     r"\d{1,40}/0*[1-9]\d{0,40}|(\d{1,40}\.?|\d{0,40}\.\d{1,40})(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE
 )
@@ -41,20 +39,6 @@ def check(arguments: argparse.Namespace) -> None:
     """InputError before any work is done if the options do not go together."""
     if arguments.rate is None and arguments.pace not in (None, "time"):
         raise InputError(f"--pace {arguments.pace} needs a rate: give --rate X, in tuples a cycle")
-
-
-def offers_of(arguments: argparse.Namespace, arrivals: Arrivals) -> Offers | None:
-    """When each of the arrivals is offered; ``None`` for as fast as they are taken."""
-    if arguments.rate is None and arguments.pace is None:
-        return None
-    try:
-        if arguments.pace == "time":
-            return offers.by_time(arrivals.time, arguments.rate)
-        if arguments.pace in (None, "even"):
-            return offers.even(len(arrivals), arguments.rate)
-        return getattr(offers, arguments.pace)(len(arrivals), arguments.rate, arguments.seed or 0)
-    except ValueError as error:
-        raise InputError(str(error)) from error
 
 
 def in_seconds(summary: dict, clock: float | None) -> dict:
@@ -121,7 +105,7 @@ def _rate(text: str) -> Fraction:
 
 def _clock(text: str) -> float:
     try:
-        clock = float(text)
+        clock = float(text) if text.isascii() else 0.0
     except ValueError:
         clock = 0.0
     if not (isfinite(clock) and clock > 0):

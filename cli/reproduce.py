@@ -1,4 +1,4 @@
-"""Measure the papers' figures and tables anew: what they claim beside what we find, and whether it holds."""
+"""Measure the papers' figures and tables anew: what they claim beside what we find, with a verdict."""
 
 import argparse
 import shlex
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from streamjoin.cli import completion
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import on_record, whole
 from streamjoin.support.toolchain import ToolError
@@ -14,7 +15,10 @@ from streamjoin.synth.flow.errors import SynthError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="such as 000-table-1 (default: all; see --list)")
+    figures = parser.add_argument(
+        "figures", nargs="*", metavar="FIGURE", help="such as 000-table-1 (default: all; see --list)"
+    )
+    completion.completed(figures, completion.figures)
     parser.add_argument("--list", action="store_true", help="say what there is and measure nothing")
     parser.add_argument("-o", dest="output", type=Path, default=Path("build", "reproduce"), metavar="DIR")
     parser.add_argument(

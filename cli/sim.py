@@ -7,14 +7,11 @@ from tqdm import tqdm
 
 from streamjoin.cli import offered_load, tuples
 from streamjoin.cli import summary as summary_option
-from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_design, share
-from streamjoin.cli.progress import note
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.run.model import Stalls
-from streamjoin.sim.run.simulate import Simulation, Simulator, check_numbering, check_widths
-from streamjoin.sim.tuples.tables import write_results
-from streamjoin.support.files import InputError, check_writable
+from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_join, share
+from streamjoin.cli.progress import shown_on
+from streamjoin.hdl.base.parameters import JoinParameters
+from streamjoin.sim.run.simulate import Simulation
+from streamjoin.support.files import check_writable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,57 +29,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    design, parameters = read_design(arguments)
-    for name in ("input_stalls", "output_stalls"):
-        if getattr(arguments, name) == 1:
-            raise InputError(f"--{name.replace('_', '-')} must be below 1, or nothing ever moves")
+    join = read_join(arguments)
     offered_load.check(arguments)
-    check_widths(parameters)
-    for path in (arguments.output, arguments.waves):
-        if path is not None:
-            check_writable(path)
+    tuples.check(arguments)
+    if arguments.output is not None:
+        check_writable(arguments.output)
     summary_option.check(arguments)
-    arrivals = _arrivals(arguments, parameters)
-    offers = offered_load.offers_of(arguments, arrivals)
-    with note(f"building {design.name}"):
-        simulator = Simulator.build(design, parameters, waves=arguments.waves)
-    seed = arguments.seed or 0
-    with tqdm(total=len(arrivals), unit=" tuples", disable=None, leave=False) as bar:
-        simulation = simulator.run(
-            arrivals,
+    with tqdm(unit=" tuples", disable=None, leave=False) as bar:
+        run = join.simulate(
+            arguments.input,
+            tuples=arguments.tuples,
+            **tuples.generated(arguments),
+            rate=arguments.rate,
+            pace=arguments.pace,
             check=not arguments.no_check,
-            offers=offers,
-            input_stalls=Stalls(arguments.input_stalls, seed=seed),
-            output_stalls=Stalls(arguments.output_stalls, seed=seed + 1),
+            input_stalls=arguments.input_stalls,
+            output_stalls=arguments.output_stalls,
             waves=arguments.waves,
-            progress=lambda accepted: bar.update(accepted - bar.n),
+            progress=shown_on(bar),
         )
-    summary = simulation.summary()
+    summary = run.summary()
     summary |= offered_load.in_seconds(summary, arguments.clock)
     if arguments.output:
-        write_results(
-            arguments.output,
-            simulation.numbers,
-            simulation.key_columns,
-            simulation.run.result_cycle,
-            parameters.streams,
-        )
-    summary_option.tell(arguments, summary, _in_words(summary, parameters, tuples.nothing_matched(arguments, summary)))
-    return _status(simulation, arguments.allow_overflows)
-
-
-def _arrivals(arguments: argparse.Namespace, parameters: JoinParameters) -> Arrivals:
-    if arguments.input:
-        arrivals = tuples.read_file(arguments, parameters, timed=arguments.pace == "time")
-        check_numbering(parameters, len(arrivals))
-        return arrivals
-    check_numbering(parameters, arguments.tuples)  # before they are made, lest they fill the memory
-    arrivals = tuples.workload(arguments, parameters).slice(0, arguments.tuples)
-    if parameters.spans is not None and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
-        raise ParameterError(
-            f"time_width={parameters.time_width} is too narrow for {len(arrivals)} generated tuples: raise it"
-        )
-    return arrivals
+        run.write(arguments.output)
+    nothing = tuples.nothing_matched(arguments, summary)
+    summary_option.tell(arguments, summary, _in_words(summary, join.parameters, nothing))
+    return _status(run.simulation, arguments.allow_overflows)
 
 
 def _in_words(summary: dict, parameters: JoinParameters, nothing: list[str]) -> str:

@@ -13,6 +13,7 @@ from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, read_design, whole
 from streamjoin.cli.progress import note
 from streamjoin.reference.wording import shown
+from streamjoin.sim.run import feed
 from streamjoin.sim.run.rooms import needed_windows, overflow_sentence
 from streamjoin.sim.run.simulate import Simulator, check_widths, design_verilog
 from streamjoin.sim.run.verilate import build_library
@@ -57,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_parameters(parameters)
     settings = spark_arguments.settings(arguments)
     summary_option.check(arguments)
-    lanes = Lanes(tuples.workload(arguments, parameters), arguments.tuples, arguments.lanes, arguments.batch)
+    workload = feed.workload(parameters, **tuples.generated(arguments))
+    lanes = Lanes(workload, arguments.tuples, arguments.lanes, arguments.batch)
     output, checkpoint = real(arguments.output), real(arguments.checkpoint)
     with note(f"generating {design.name}"):
         verilog = design_verilog(design, parameters)

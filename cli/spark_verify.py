@@ -12,7 +12,8 @@ from streamjoin.cli import spark_arguments, tuples
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_allow_overflows, add_design, file_of, read_design, whole
 from streamjoin.cli.offered_load import AT_FULL_LOAD, in_words
-from streamjoin.cli.progress import note
+from streamjoin.cli.progress import note, shown_on
+from streamjoin.sim.run import feed
 from streamjoin.sim.run.simulate import Simulator, check_widths
 from streamjoin.support.files import check_writable
 
@@ -40,14 +41,15 @@ def run(arguments: argparse.Namespace) -> int:
     check_widths(parameters)
     check_parameters(parameters)
     settings = (JAVA_AS_SCHEDULER if arguments.no_oracle else {}) | spark_arguments.settings(arguments)
+    tuples.check(arguments)
     summary_option.check(arguments)
     if arguments.plot:
         check_writable(arguments.plot)
     if arguments.input:
-        source = tuples.read_file(arguments, parameters)
+        source = feed.read(arguments.input, parameters)
         count = len(source)
     else:
-        source, count = tuples.workload(arguments, parameters), arguments.tuples
+        source, count = feed.workload(parameters, **tuples.generated(arguments)), arguments.tuples
     with note(f"building {design.name}"):
         simulator = Simulator.build(design, parameters)
     with tempfile.TemporaryDirectory(prefix="streamjoin-") as folder, ExitStack() as stack:
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             segment=arguments.segment,
             timeout=arguments.timeout,
             oracle=not arguments.no_oracle,
-            progress=lambda what, done, of: _show(bar, what, done, of),
+            progress=shown_on(bar),
         )
     summary = verification.summary
     if arguments.plot:
@@ -77,12 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"streamjoin: {verification.overflow}", file=sys.stderr)
     short = verification.overflow and not arguments.allow_overflows
     return 1 if verification.wrong else 2 if verification.failed else 1 if short else 0
-
-
-def _show(bar: tqdm, what: str, done: int, of: int) -> None:
-    bar.set_description(what, refresh=False)
-    bar.total, bar.n = of, done
-    bar.refresh()
 
 
 def _in_words(summary: dict, nothing: list[str]) -> str:

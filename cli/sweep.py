@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from streamjoin.cli import completion
 from streamjoin.cli.arguments import add_allow_overflows, on_record, share, whole
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import ParameterError
@@ -17,7 +18,10 @@ from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Settings, Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them; or module:NAME")
+    names = parser.add_argument(
+        "designs", metavar="DESIGN[,DESIGN…]", help="'streamjoin designs' lists them; or module:NAME"
+    )
+    completion.completed(names, completion.design_names)
     parser.add_argument(
         "-p",
         dest="axes",
@@ -32,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tuples", type=whole(1), default=20_000, metavar="N", help="of a run, at most (default 20000)"
     )
-    parser.add_argument(
+    target = parser.add_argument(
         "--target", default="", metavar="T1,T2,…", help="devices to synthesise for, T@MHZ for another goal"
     )
+    completion.completed(target, completion.targets)
     parser.add_argument(
         "--seeds", default="1", metavar="K", help="of place and route, or an expression as with -p (default 1)"
     )

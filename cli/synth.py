@@ -4,6 +4,7 @@ import argparse
 
 from tqdm import tqdm
 
+from streamjoin.cli import completion
 from streamjoin.cli import summary as summary_option
 from streamjoin.cli.arguments import add_design, read_design, whole
 from streamjoin.cli.progress import note
@@ -16,10 +17,14 @@ from streamjoin.synth.flow.tools import versions
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
-    parser.add_argument("--target", metavar="T", help="the device; --targets lists them; T@MHZ asks for that clock")
+    target = parser.add_argument(
+        "--target", metavar="T", help="the device; --targets lists them; T@MHZ asks for that clock"
+    )
+    completion.completed(target, completion.targets)
     parser.add_argument("--targets", action=_ListTargets, help="list the targets and end")
     parser.add_argument("--seeds", type=whole(1), default=1, metavar="K", help="place and route K times (default 1)")
     parser.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="seeds at a time (default 1)")
+    parser.add_argument("--area-only", action="store_true", help="leave out place and route, and with it the clock")
     parser.add_argument("--parts", action="store_true", help="measure each kind of part by itself, slowest first")
     summary_option.add_argument(parser)
 
@@ -44,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.target is None:
         raise InputError(f"--target is missing: give one of {', '.join(TARGETS)}")
     target = find(arguments.target)
+    target = target.without_clock() if arguments.area_only else target
     design, parameters = read_design(arguments)
     summary_option.check(arguments)
     title = " ".join([design.name, *(f"-p {given}" for given in arguments.parameters)])

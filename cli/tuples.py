@@ -4,10 +4,7 @@ import argparse
 from pathlib import Path
 
 from streamjoin.cli.arguments import share, whole
-from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.reference.arrivals import Arrivals
-from streamjoin.sim.tuples.tables import read_arrivals
-from streamjoin.sim.tuples.workload import ARRIVALS, KEYS, Workload
+from streamjoin.sim.tuples.workload import ARRIVALS, KEYS
 from streamjoin.support.files import InputError
 
 
@@ -35,35 +32,17 @@ def add_generated(parser: argparse.ArgumentParser) -> None:
     generated.add_argument("--keys", choices=KEYS, help="how often each key comes (default uniform)")
 
 
-def read_file(arguments: argparse.Namespace, parameters: JoinParameters, *, timed: bool = False) -> Arrivals:
-    """The tuples of --input; with ``timed`` their times, too, even where windows do not need them."""
+def check(arguments: argparse.Namespace) -> None:
+    """InputError before any work is done if the options do not go together."""
     for name in ("match_rate", "arrivals", "keys"):
-        if getattr(arguments, name) is not None:
+        if arguments.input and getattr(arguments, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} goes with --tuples, not with --input: leave it out")
-    return read_arrivals(
-        arguments.input,
-        parameters.streams,
-        key_width=parameters.key_width,
-        two_keys="key2" in parameters.predicate.fields,
-        timed=timed or parameters.spans is not None,
-        time_width=parameters.time_width if parameters.spans is not None else 63,
-    )
 
 
-def workload(arguments: argparse.Namespace, parameters: JoinParameters) -> Workload:
-    """What generates tuples as the arguments say."""
-    try:
-        return Workload(
-            streams=len(parameters.streams),
-            seed=arguments.seed or 0,
-            key_width=parameters.key_width,
-            predicate=parameters.predicate,
-            match_rate=arguments.match_rate,
-            arrivals=arguments.arrivals or ARRIVALS[0],
-            keys=arguments.keys or KEYS[0],
-        )
-    except ValueError as error:
-        raise ParameterError(str(error)) from error
+def generated(arguments: argparse.Namespace) -> dict:
+    """How tuples are generated, by the names that :func:`streamjoin.sim.run.feed.workload` has for it."""
+    how = {name: getattr(arguments, name) for name in ("match_rate", "arrivals", "keys")}
+    return how | {"seed": arguments.seed or 0}
 
 
 def nothing_matched(arguments: argparse.Namespace, summary: dict) -> list[str]:

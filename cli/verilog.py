@@ -4,11 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from streamjoin.cli.arguments import add_design, file_of, read_design
+from streamjoin.cli.arguments import add_design, file_of, read_join
 from streamjoin.cli.progress import note
-from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.sim.run.simulate import design_verilog
-from streamjoin.sim.verilog.generate import check_name
 from streamjoin.sim.verilog.lint import lint
 
 _SCREEN = Path("-")
@@ -34,14 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    design, parameters = read_design(arguments)
-    if arguments.name is not None:
-        try:
-            check_name(arguments.name)
-        except ValueError as error:
-            raise ParameterError(f"--name: {error}") from error
-    with note(f"elaborating {design.name}"):
-        verilog = design_verilog(design, parameters, arguments.name, axi=arguments.axi)
+    join = read_join(arguments)
+    with note(f"elaborating {join.design.name}"):
+        verilog = join.verilog(arguments.name, axi=arguments.axi)
     on_screen = arguments.output == _SCREEN
     if on_screen:
         sys.stdout.write(verilog.text)

@@ -73,7 +73,8 @@ def find(name: str) -> Design:
         return _named(name)
     designs = installed()
     if name not in designs:
-        raise ParameterError(f"there is no design {shown(name)}; there are {listed(designs, name)}, or module:NAME")
+        there = listed([*designs, "module:NAME"], name)
+        raise ParameterError(f"there is no design {shown(name)}; there are {there}")
     return designs[name]
 
 

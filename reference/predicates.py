@@ -15,23 +15,23 @@ taken down from it (see `expressions`), and are as exact.
 Between more than two streams a predicate holds if it holds between each stream and the next.
 """
 
-import importlib
 import re
-import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .expressions import Expression, on_arrays
 from .key_ranges import KeyRanges, Ranges, key_ranges, merged
+from .own_functions import own_function
 from .symbols import ExpressionError, take_down
 from .wording import one_sentence, shown
+from .written_conditions import read_condition
+from .written_numbers import whole_number
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Predicate:
 
 def parse_predicate(spec: str) -> Predicate:
     """The predicate named ``spec``: ``equi``, ``ne``, ``lt``, ``le``, ``gt``, ``ge``, ``band:EPS``,
-    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2) or ``module:function``, a function
-    as described above.
+    ``bands:LO..HI,LO..HI`` (of r.key - s.key), ``band2:EPS1,EPS2`` (of key and key2); ``module:function`` or
+    ``path/file.py:function``, a function as described above; or a condition itself, ``r.key - s.key <= 3``.
 
     Anything else is a ValueError that says in one sentence what to write instead.
     """
@@ -107,10 +107,24 @@ def parse_predicate(spec: str) -> Predicate:
     if name in _BANDS:
         return _BANDS[name](argument)
     if colon:
-        return _own(name, argument)
+        return _own(*spec.rsplit(":", 1))
+    if _CONDITION.search(spec):
+        holds, fields = read_condition(spec)
+        return Predicate(spec, holds, fields)
     known = ", ".join([*_COMPARISONS, "band:EPS", "bands:LO..HI,LO..HI", "band2:EPS1,EPS2"])
     raise ValueError(f"no predicate is called {shown(spec)}: write one of {known}, or module:function for your own")
 
+
+def predicate_of(function: Callable[[Any, Any], Any]) -> Predicate:
+    """The predicate that a function of two tuples is, by what it says: its ``spec`` is the condition, written down.
+
+    The function may look at ``key`` and ``key2``, and needs no attribute that says so.
+    """
+    name = getattr(function, "__name__", "function")
+    return parse_predicate(str(Predicate(f"function {name}", function, ("key", "key2")).expression))
+
+
+_CONDITION = re.compile(r"\b[rs]\s*\.|^\s*(True|False)\s*$")  # looks at a tuple, or at nothing
 
 _COMPARISONS: dict[str, Callable] = {
     "equi": lambda r, s: r.key == s.key,
@@ -122,17 +136,29 @@ _COMPARISONS: dict[str, Callable] = {
 }
 
 
+def _numbers(argument: str, between: str) -> list[int] | None:
+    """The whole numbers of a text, if it has nothing else."""
+    try:
+        return [whole_number(word) for word in argument.split(between)]
+    except ValueError:
+        return None
+
+
 def _band(argument: str) -> Predicate:
-    if not re.fullmatch(r"[0-9]+", argument):
-        raise ValueError(f"predicate 'band:{argument}' needs one whole number that is not negative: write band:3")
-    eps = int(argument)
+    match _numbers(argument, ","):
+        case [int(eps)] if eps >= 0:
+            pass
+        case _:
+            raise ValueError(f"predicate 'band:{argument}' needs one whole number that is not negative: write band:3")
     return Predicate(f"band:{eps}", lambda r, s: (r.key - s.key <= eps) & (s.key - r.key <= eps))
 
 
 def _band2(argument: str) -> Predicate:
-    if not (match := re.fullmatch(r"([0-9]+),([0-9]+)", argument)):
-        raise ValueError(f"predicate 'band2:{argument}' needs two whole numbers, not negative: write band2:3,5")
-    eps1, eps2 = map(int, match.groups())
+    match _numbers(argument, ","):
+        case [int(eps1), int(eps2)] if min(eps1, eps2) >= 0:
+            pass
+        case _:
+            raise ValueError(f"predicate 'band2:{argument}' needs two whole numbers, not negative: write band2:3,5")
 
     def holds(r, s):
         near = (r.key - s.key <= eps1) & (s.key - r.key <= eps1)
@@ -143,10 +169,9 @@ def _band2(argument: str) -> Predicate:
 
 
 def _bands(argument: str) -> Predicate:
-    parts = [re.fullmatch(r"(-?[0-9]+)\.\.(-?[0-9]+)", part) for part in argument.split(",")]
-    if not all(parts):
+    ranges = [tuple(_numbers(part, "..") or ()) for part in argument.split(",")]
+    if any(len(pair) != 2 for pair in ranges):
         raise ValueError(f"predicate 'bands:{argument}' needs ranges of r.key - s.key: write bands:-9..-7,2..4")
-    ranges = [(int(part[1]), int(part[2])) for part in parts]
     for lo, hi in ranges:
         if lo > hi:
             raise ValueError(f"predicate 'bands:{argument}' has a range that is empty: write {hi}..{lo}")
@@ -164,8 +189,7 @@ def _own(module: str, function: str) -> Predicate:
     """A user's function; its attribute ``fields`` says which fields it reads, by default the key alone."""
     spec = f"{module}:{function}"
     with users_code(f"predicate {shown(spec)} cannot be imported", "check the names of both"):
-        with _current_directory_importable():
-            holds = getattr(importlib.import_module(module), function)
+        holds = own_function(module, function)
     if not callable(holds):
         raise ValueError(f"predicate {shown(spec)} is not a function: name one that takes r and s")
     fields = getattr(holds, "fields", ("key",))
@@ -184,17 +208,3 @@ def users_code(failure: str, advice: str):
     except BaseException as error:
         said = one_sentence(f"{type(error).__name__}: {error}".rstrip(": "), 120)
         raise ValueError(f"{failure} ({said}): {advice}") from error
-
-
-@contextmanager
-def _current_directory_importable():
-    """A console script, unlike ``python -m``, does not look for modules where it was started."""
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        # A module may have changed the path too; remove one entry at most.
-        if here in sys.path:
-            sys.path.remove(here)

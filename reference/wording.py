@@ -27,15 +27,16 @@ def named(path: object) -> str:
 
 
 def listed(names: Iterable[str], meant: str = "", longest: int = 210) -> str:
-    """Names with commas between. Where a sentence has no room for all, the last ones that are not like what was meant
-    are left out, and how many they are is said.
+    """Names with commas between, and which of them is most like what was meant, if any is. Where a sentence has no room
+    for all, the last ones that are not like it are left out, and how many they are is said.
     """
     names = list(names)
     near = get_close_matches(meant, names)
+    question = f": did you mean {near[0]}?" if near else ""
     kept = list(names)
-    while len(", ".join(kept)) > longest:
+    while len(", ".join(kept)) > longest - len(question):
         kept.remove(next(name for name in reversed(kept) if name not in near))
-    return ", ".join(kept) + (f" and {len(names) - len(kept)} more" if len(kept) < len(names) else "")
+    return ", ".join(kept) + (f" and {len(names) - len(kept)} more" if len(kept) < len(names) else "") + question
 
 
 def one_sentence(text: str, longest: int = LONGEST) -> str:

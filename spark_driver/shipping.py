@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -26,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.registry import find, key_of
+from streamjoin.reference.own_functions import module_name
 from streamjoin.reference.predicates import Predicate
 from streamjoin.sim.run.simulate import Simulator
 from streamjoin.sim.run.verilate import Library, build_library
@@ -71,10 +72,8 @@ def ship_package(spark: SparkSession, folder: Path, design: Design, predicate: P
     """Send this package, and what a design and a predicate from outside are made of."""
     archive = _archive(folder, {f"streamjoin{room}": files(f"streamjoin{room.replace('/', '.')}") for room in _ROOMS})
     spark.sparkContext.addPyFile(str(archive))
-    module, colon, _ = predicate.spec.partition(":")
-    modules = (*design.sources, *([module] if colon and module in sys.modules else []))
-    for name in sorted({module.partition(".")[0] for module in own_code(modules)} - {__name__.partition(".")[0]}):
-        spark.sparkContext.addPyFile(str(_own_module(name, folder)))
+    for source in dict.fromkeys((*_modules_of(design.sources, folder), *_own_modules(predicate, folder))):
+        spark.sparkContext.addPyFile(str(source))
 
 
 def ship_model(spark: SparkSession, folder: Path, simulator: Simulator) -> ShippedModel:
@@ -141,6 +140,27 @@ def _modules(package: Traversable, path: str) -> dict[str, bytes]:
         elif entry.name.endswith(_SHIPPED_SUFFIXES):
             found[f"{path}/{entry.name}"] = entry.read_bytes()
     return found
+
+
+def _own_modules(predicate: Predicate, folder: Path) -> list[Path]:
+    """What workers need of a predicate of the user's own: its module; or its file, with the modules beside it that are
+    in use, too.
+    """
+    name, colon, _ = predicate.spec.rpartition(":")
+    if not (colon and name.endswith(".py")):
+        return _modules_of([name] if colon and name in sys.modules else [], folder)
+    own = Path(name).resolve()
+    sent = folder / f"{module_name(name)}.py"
+    sent.write_bytes(own.read_bytes())
+    loaded = {Path(file) for module in sys.modules.values() if (file := getattr(module, "__file__", None))}
+    beside = (file for file in loaded if file.parent == own.parent and file.suffix == ".py")
+    return [sent, *sorted(file for file in beside if file.name not in (own.name, "__init__.py"))]
+
+
+def _modules_of(names: Iterable[str], folder: Path) -> list[Path]:
+    """The files of these modules and of all that they import of the user's own code; of packages, archives."""
+    outside = {name.partition(".")[0] for name in own_code(names)} - {__name__.partition(".")[0]}
+    return [_own_module(name, folder) for name in sorted(outside)]
 
 
 def _own_module(name: str, folder: Path) -> Path:

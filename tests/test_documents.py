@@ -5,7 +5,7 @@ import importlib
 import inspect
 import re
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 from amaranth.lib import wiring
@@ -21,7 +21,7 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def parts() -> set[str]:
     """What designs are made of: components that are neither whole designs nor only there to be derived from."""
-    modules = [importlib.import_module(f"{hdl.__name__}.{each.name}") for each in iter_modules(hdl.__path__)]
+    modules = [importlib.import_module(each.name) for each in walk_packages(hdl.__path__, f"{hdl.__name__}.")]
     classes = {
         each
         for module in modules

@@ -58,8 +58,14 @@ def imported(name: str, path: Path) -> set[str]:
             names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
         else:
             continue
-        found |= {name.removeprefix("streamjoin.") for name in names if name.startswith("streamjoin.")}
+        found |= {below_root(name) for name in names if f"{name}.".startswith("streamjoin.")}
     return found & MODULES.keys()
+
+
+def below_root(name: str) -> str:
+    """Where a module of ours stands; the room ``api`` is the package ``streamjoin`` itself."""
+    inner = name.removeprefix("streamjoin").removeprefix(".")
+    return inner if inner.partition(".")[0] in ROOMS else f"api.{inner}".removesuffix(".")
 
 
 EDGES = {name: imported(name, path) for name, path in MODULES.items()}
@@ -93,6 +99,8 @@ def test_every_design_is_in_the_table():
 
 def test_a_breach_would_be_seen():
     assert "reference.wording" in EDGES["support.files"]
+    assert "api.configured" in EDGES["cli.arguments"]
+    assert "api" in EDGES["cli.main"]
     assert folder_of("hdl.bisort.prober") == "hdl.bisort"
     assert folder_of("hdl.registry") == "hdl"
     assert not any(is_in("hdl.chain.join", known) for known in MAY_KNOW["hdl.bisort"])

@@ -1,5 +1,9 @@
 """What a tuple and a result look like in hardware, and when two tuples make a pair."""
 
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+
 from amaranth.hdl import Cat, Mux, Value
 from amaranth.lib import data, stream
 
@@ -7,6 +11,7 @@ from streamjoin.reference.predicates import Predicate
 from streamjoin.reference.punctuations import ORDER_WIDTH
 
 
+@dataclass(frozen=True)
 class TupleLayout:
     """The layouts and the join condition that all parts of one join share.
 
@@ -37,54 +42,74 @@ class TupleLayout:
         What the fields of a result are named after, for each stream.
     """
 
-    def __init__(
-        self,
-        predicate: Predicate,
-        *,
-        key_width: int = 32,
-        payload_width: int = 32,
-        time_width: int = 32,
-        spans: tuple[int, ...] | None = None,
-        numbered: bool = False,
-        sides: tuple[str, ...] = ("r", "s"),
-    ):
-        self.predicate = predicate
-        self.spans = spans
-        self.numbered = numbered
-        self.sides = sides
-        self._settings = (predicate, key_width, payload_width, time_width, spans, numbered, sides)
-        keys = predicate.fields
-        timed = {"time": time_width} if spans is not None else {}
-        arrival = {**dict.fromkeys(keys, key_width), **timed, "payload": payload_width}
-        # What comes in, and what it becomes.
-        self.arrival = data.StructLayout(arrival)
-        self.tuple = data.StructLayout({**arrival, **({"order": ORDER_WIDTH} if numbered else {})})
-        # What is compared, and what is only carried along.
-        self.compared = data.StructLayout({f: self.tuple[f].width for f in (*keys, *timed)})
-        # The valid bit comes last: a tuple of whole words stays aligned to them in the simulator.
-        self.slot = data.StructLayout({"tuple": self.tuple, "valid": 1})
-        # (field of the result, stream it is taken from, field of the tuple)
-        if predicate.is_equi:
-            self._columns = [("key", sides[0], "key")]
+    predicate: Predicate
+    _: KW_ONLY
+    key_width: int = 32
+    payload_width: int = 32
+    time_width: int = 32
+    spans: tuple[int, ...] | None = None
+    numbered: bool = False
+    sides: tuple[str, ...] = ("r", "s")
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, str, str]]:
+        """Field of the result, stream it is taken from, field of the tuple."""
+        if self.predicate.is_equi:
+            keys = [("key", self.sides[0], "key")]
         else:
-            self._columns = [(f"{key}_{side}", side, key) for key in keys for side in sides]
-        self._columns += [(f"payload_{side}", side, "payload") for side in sides]
-        # What a result tells of its pair, and a result.
-        self.pair = data.StructLayout({name: self.tuple[field].width for name, _, field in self._columns})
-        order = {"order": ORDER_WIDTH, "mark": 1} if numbered else {}
-        self.result = data.StructLayout({**self.pair.members, **order})
-        # What a result needs of each of its tuples: all that a core has to remember of a tuple once it is compared.
-        self.r_part = self._part("r")
-        self.s_part = self._part("s")
+            keys = [(f"{key}_{side}", side, key) for key in self.predicate.fields for side in self.sides]
+        return [*keys, *((f"payload_{side}", side, "payload") for side in self.sides)]
 
-    def __eq__(self, other):
-        return isinstance(other, TupleLayout) and self._settings == other._settings
+    @property
+    def _timed(self) -> dict[str, int]:
+        return {} if self.spans is None else {"time": self.time_width}
 
-    def __hash__(self):
-        return hash(self._settings)
+    @cached_property
+    def arrival(self) -> data.StructLayout:
+        """A tuple as it comes in."""
+        keys = dict.fromkeys(self.predicate.fields, self.key_width)
+        return data.StructLayout({**keys, **self._timed, "payload": self.payload_width})
 
-    def _part(self, side: str) -> data.StructLayout:
-        return data.StructLayout({f: self.tuple[f].width for _, of, f in self._columns if of == side})
+    @cached_property
+    def compared(self) -> data.StructLayout:
+        """What is compared of a tuple; the rest is only carried along."""
+        return self._fields((*self.predicate.fields, *self._timed))
+
+    @cached_property
+    def slot(self) -> data.StructLayout:
+        """One place of a window."""
+        # The valid bit comes last: a tuple of whole words stays aligned to them in the simulator.
+        return data.StructLayout({"tuple": self.tuple, "valid": 1})
+
+    @cached_property
+    def pair(self) -> data.StructLayout:
+        """What a result tells of its pair."""
+        return data.StructLayout({name: self.tuple[field].width for name, _, field in self._columns})
+
+    @cached_property
+    def result(self) -> data.StructLayout:
+        order = {"order": ORDER_WIDTH, "mark": 1} if self.numbered else {}
+        return data.StructLayout({**self.pair.members, **order})
+
+    @cached_property
+    def r_part(self) -> data.StructLayout:
+        """What a result needs of its R tuple: all that a core has to remember of one that has been compared."""
+        return self._fields(field for _, side, field in self._columns if side == "r")
+
+    @cached_property
+    def s_part(self) -> data.StructLayout:
+        """The same for S."""
+        return self._fields(field for _, side, field in self._columns if side == "s")
+
+    # Below the annotations that mean Python's own tuple.
+    @cached_property
+    def tuple(self) -> data.StructLayout:
+        """What an arrival becomes when it is let in."""
+        return data.StructLayout({**self.arrival.members, **({"order": ORDER_WIDTH} if self.numbered else {})})
+
+    def _fields(self, names: Iterable[str]) -> data.StructLayout:
+        """Some fields of a tuple."""
+        return data.StructLayout({name: self.tuple[name].width for name in names})
 
     @property
     def tuples(self) -> stream.Signature:

@@ -1,4 +1,4 @@
-"""Collects tuples of both streams into batches, numbers them and sorts them."""
+"""The batch collector: numbers the tuples of both streams, and sorts them in batches that end together."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream
@@ -13,7 +13,7 @@ from streamjoin.hdl.lib.input_gate import InputGate
 
 
 class BatchCollector(Part):
-    """The gate, and a sorter for each stream behind it.
+    """An input gate, and a sorter for each stream behind it.
 
     Both streams' batches end together: when one has ``batch`` tuples or fills a subwindow, when there was room for
     ``patience`` cycles since the first tuple came, or when the join is drained. Each tuple gets the number of tuples of

@@ -1,4 +1,4 @@
-"""Where sorted batches lie while they are processed, and while the next ones come in."""
+"""The store of sorted batches, double-buffered: one half is processed while the next batches fill the other."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import memory, stream
@@ -9,7 +9,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.bisort.sorter import batch_item
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.request import service, tagged
+from streamjoin.hdl.lib.request import request_response, tagged
 
 
 class BatchStore(Part):
@@ -37,7 +37,7 @@ class BatchStore(Part):
     of_s
         Which of the memories is read.
     insert, probe
-        The ports to read: questions are always taken, and answered in the next cycle.
+        The read ports: requests are always taken, with a response in the next cycle.
     busy
         Something is inside.
     """
@@ -49,7 +49,7 @@ class BatchStore(Part):
         count = range(arrays.half + 1)
 
         def port(clients):
-            return In(service(tagged(lines, clients), tagged(arrays.line, clients)))
+            return In(request_response(tagged(lines, clients), tagged(arrays.line, clients)))
 
         super().__init__(
             {
@@ -95,14 +95,14 @@ class BatchStore(Part):
         for n, port in enumerate((self.insert, self.probe)):
             of_r, of_s = reads["r"][n], reads["s"][n]
             asked = Signal(name=f"asked{n}")
-            client = Signal.like(port.ask.p.client, name=f"client{n}", reset_less=True)
-            m.d.sync += [asked.eq(port.ask.valid), client.eq(port.ask.p.client)]
+            client = Signal.like(port.request.p.client, name=f"client{n}", reset_less=True)
+            m.d.sync += [asked.eq(port.request.valid), client.eq(port.request.p.client)]
             m.d.comb += [
-                port.ask.ready.eq(1),
-                *(read.addr.eq(port.ask.p.what) for read in (*of_r, *of_s)),
-                port.answer.valid.eq(asked),
-                port.answer.p.client.eq(client),
-                port.answer.p.what.eq(Mux(self.of_s, *(Cat(read.data for read in lanes) for lanes in (of_s, of_r)))),
+                port.request.ready.eq(1),
+                *(read.addr.eq(port.request.p.what) for read in (*of_r, *of_s)),
+                port.response.valid.eq(asked),
+                port.response.p.client.eq(client),
+                port.response.p.what.eq(Mux(self.of_s, *(Cat(read.data for read in lanes) for lanes in (of_s, of_r)))),
             ]
         return m
 

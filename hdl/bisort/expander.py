@@ -1,4 +1,4 @@
-"""Makes pairs of records, and keeps those that are due."""
+"""The expander: makes pairs of records, and keeps those that are due."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream
@@ -9,7 +9,7 @@ from streamjoin.hdl.bisort.prober import record
 from streamjoin.hdl.bisort.range_reader import RangeReader
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 class Expander(Part):
@@ -46,7 +46,7 @@ class Expander(Part):
             {
                 "of_s": In(1),
                 "i": In(stream.Signature(record(arrays))),
-                "memory": Out(service(range(arrays.places // arrays.lanes), arrays.line)),
+                "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)),
                 "o": Out(arrays.layout.results),
                 "busy": Out(1),
             }

@@ -7,14 +7,14 @@ from amaranth.utils import exact_log2
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
-from streamjoin.hdl.lib.request import service, tagged
+from streamjoin.hdl.lib.request import request_response, tagged
 
 #: Cycles of a step of a search: to ask the memory, to have its word, to compare.
 CYCLES_A_STEP = 3
 
 
 def search(arrays: SortedArrays) -> data.StructLayout:
-    """A question: the region of an array, its last partition, and a bound."""
+    """A request: the region of an array, its last partition, and a bound."""
     return data.StructLayout(
         {"region": arrays.array["region"].shape, "last": arrays.partition_number, "bound": arrays.bound}
     )
@@ -41,19 +41,19 @@ class IndexArray(Part):
     write, line, key
         A line is being written, its number, the key of its first tuple.
     searches
-        Questions are always taken, and answered with the number of a partition.
+        Requests are always taken; the response is the number of a partition.
     """
 
     def __init__(self, arrays: SortedArrays, clients: int):
         self._arrays = arrays
-        self._question = tagged(search(arrays), clients)
-        answer = tagged(arrays.partition_number, clients)
+        self._request = tagged(search(arrays), clients)
+        response = tagged(arrays.partition_number, clients)
         super().__init__(
             {
                 "write": In(1),
                 "line": In(range(arrays.places // arrays.lanes)),
                 "key": In(arrays.tuple["key"].shape),
-                "searches": In(service(self._question, answer)),
+                "searches": In(request_response(self._request, response)),
             }
         )
 
@@ -68,8 +68,8 @@ class IndexArray(Part):
         m.d.sync += [write.eq(begins), written.eq(Cat(partition, region)), key.eq(self.key)]
         partition, region = written[:steps], written[steps:]
 
-        valid, query, found = self.searches.ask.valid, self.searches.ask.p, Signal(0)
-        m.d.comb += self.searches.ask.ready.eq(1)
+        valid, query, found = self.searches.request.valid, self.searches.request.p, Signal(0)
+        m.d.comb += self.searches.request.ready.eq(1)
         for step in range(steps):
             # Nodes of this step: those partitions whose number is an odd multiple of ``1 << below``.
             below = steps - 1 - step
@@ -85,9 +85,9 @@ class IndexArray(Part):
             ]
             valid, query, found = self._halve(m, step, valid, query, found, read.data)
         m.d.comb += [
-            self.searches.answer.valid.eq(valid),
-            self.searches.answer.p.client.eq(query.client),
-            self.searches.answer.p.what.eq(found),
+            self.searches.response.valid.eq(valid),
+            self.searches.response.p.client.eq(query.client),
+            self.searches.response.p.what.eq(found),
         ]
         return m
 
@@ -95,7 +95,7 @@ class IndexArray(Part):
         """One step: what has been found so far, and one bit more."""
         below = exact_log2(self._arrays.partitions) - 1 - step
         looks = Signal(name=f"looks{step}")
-        looking = Signal(self._question, name=f"looking{step}", reset_less=True)
+        looking = Signal(self._request, name=f"looking{step}", reset_less=True)
         at = Signal(len(found), name=f"at{step}", reset_less=True)
         m.d.sync += [looks.eq(valid), looking.eq(query), at.eq(found)]
         # A large memory shows its word late in a cycle: it has the next one to itself.
@@ -105,7 +105,7 @@ class IndexArray(Part):
         beside = Signal.like(at, name=f"beside{step}", reset_less=True)
         m.d.sync += [sees.eq(looks), seeing.eq(looking), beside.eq(at), seen.eq(key)]
         looked = Signal(name=f"looked{step}")
-        knowing = Signal(self._question, name=f"knowing{step}", reset_less=True)
+        knowing = Signal(self._request, name=f"knowing{step}", reset_less=True)
         known = Signal(len(found) + 1, name=f"known{step}", reset_less=True)
         node = Cat(1, beside) << below
         goes_on = (node <= seeing.what.last) & (seen < seeing.what.bound)

@@ -12,8 +12,8 @@ from streamjoin.hdl.bisort.path_merger import PathMerger, merge_job
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.line_memory import line_write
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.request import RequestArbiter, service, tagged
-from streamjoin.hdl.lib.shift_add import times
+from streamjoin.hdl.lib.request import RequestArbiter, request_response, tagged
+from streamjoin.hdl.lib.shift_add import shift_add
 
 
 class InsertionEngine(Part):
@@ -53,8 +53,8 @@ class InsertionEngine(Part):
             {
                 "start": In(1),
                 "job": In(merge_job(arrays)),
-                "main": Out(service(tagged(range(self._lines), mergers), tagged(arrays.line, mergers))),
-                "batch": Out(service(tagged(range(self._batch_lines), mergers), tagged(arrays.line, mergers))),
+                "main": Out(request_response(tagged(range(self._lines), mergers), tagged(arrays.line, mergers))),
+                "batch": Out(request_response(tagged(range(self._batch_lines), mergers), tagged(arrays.line, mergers))),
                 "o": Out(stream.Signature(line_write(arrays.line, self._lines))),
                 "busy": Out(1),
             }
@@ -97,7 +97,7 @@ class InsertionEngine(Part):
             m.d.comb += [
                 merger.start.eq(starts[2]),
                 merger.job.eq(job),
-                merger.begin.eq(times(share, n) << bits),
+                merger.begin.eq(shift_add(share, n) << bits),
             ]
             connect(m, merger.main, main.clients[n])
             connect(m, merger.batch, batch.clients[n])

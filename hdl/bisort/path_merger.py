@@ -1,4 +1,4 @@
-"""A merger of two sorted arrays that makes one part of the outcome, and finds by itself what it is made of."""
+"""The path merger: makes one part of what two sorted arrays merge into, and finds by itself what goes there."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
@@ -10,7 +10,7 @@ from streamjoin.hdl.bisort.range_reader import RangeReader
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.line_memory import line_write
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 def merge_job(arrays: SortedArrays) -> data.StructLayout:
@@ -75,8 +75,8 @@ class PathMerger(Part):
                 "begin": In(range(arrays.subwindow + arrays.lanes**2 + 1)),
                 "mine": Out(split(arrays)),
                 "next": In(split(arrays)),
-                "main": Out(service(lines, arrays.line)),
-                "batch": Out(service(range(2 * arrays.half // arrays.lanes), arrays.line)),
+                "main": Out(request_response(lines, arrays.line)),
+                "batch": Out(request_response(range(2 * arrays.half // arrays.lanes), arrays.line)),
                 "o": Out(stream.Signature(line_write(arrays.line, arrays.places // arrays.lanes))),
                 "done": Out(1),
             }
@@ -94,32 +94,23 @@ class PathMerger(Part):
         connect(m, fresh.memory, flipped(self.batch))
         connect(m, lines.o, flipped(self.o))
 
+        main = _Source(m, "main", mains, place=job.main, count=job.mains)
+        batch = _Source(m, "fresh", fresh, place=job.batch, count=job.fresh)
+        main_is_first = main.head.tuple.key <= batch.head.tuple.key
+        begin = Signal.like(self.begin)
         # The search: i lies in low .. high.
         low, high = Signal.like(job.mains), Signal.like(job.mains)
-        middle = Signal.like(job.mains)
-        total = job.mains + job.fresh
-        begin = Signal.like(self.begin)
-        left_main, left_fresh = Signal.like(job.mains), Signal.like(job.fresh)
-        has_main, has_fresh = Signal(), Signal()
-        main_is_first = mains.o.p.tuple.key <= fresh.o.p.tuple.key
-
-        def read(m, reader, count, sent):
-            """Ask a reader for a range once; ``sent`` tells that it has been asked, or need not be."""
-            m.d.comb += [reader.i.valid.eq(~sent), reader.i.p.count.eq(count)]
-            with m.If(reader.i.ready):
-                m.d.sync += sent.eq(1)
-
-        sent_main, sent_fresh = Signal(), Signal()
-        # Where to read, in both memories; and where the batch's tuple lies that ends the first ``begin`` with none of
-        # the main array's.
-        at_main, at_fresh, edge = Signal.like(job.main), Signal.like(job.batch), Signal.like(job.batch)
-        m.d.comb += [mains.i.p.first.eq(at_main), fresh.i.p.first.eq(at_fresh), self.mine.mains.eq(low)]
-        m.d.sync += [self.mine.fresh.eq(begin - low), edge.eq(job.batch + begin - 1)]
-        takes_main, takes_fresh, last = Signal(), Signal(), Signal()
+        m.d.comb += self.mine.mains.eq(low)
+        m.d.sync += self.mine.fresh.eq(begin - low)
+        # Where the batch's tuple lies that ends the first ``begin`` with none of the main array's.
+        edge = Signal.like(job.batch)
+        m.d.sync += edge.eq(job.batch + begin - 1)
+        last = Signal()
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.done.eq(1)
                 with m.If(self.start):
+                    total = job.mains + job.fresh
                     m.d.sync += [self.mine.known.eq(0), begin.eq(Mux(self.begin < total, self.begin, total))]
                     m.next = "FRAME"
             with m.State("FRAME"):
@@ -128,70 +119,83 @@ class PathMerger(Part):
                     high.eq(Mux(begin < job.mains, begin, job.mains)),
                 ]
                 m.next = "SEARCH"
-            with m.State("SEARCH"):
-                m.d.sync += middle.eq((low + high) >> 1)
-                m.next = "AIM"
-                with m.If(low == high):
-                    m.next = "AGREE"
-            with m.State("AIM"):
-                m.d.sync += [at_main.eq(job.main + middle), at_fresh.eq(edge - middle)]
-                m.d.sync += [sent_main.eq(0), sent_fresh.eq(0)]
-                m.next = "LOOK"
-            with m.State("LOOK"):
-                read(m, mains, 1, sent_main)
-                read(m, fresh, 1, sent_fresh)
-                with m.If(mains.o.valid & fresh.o.valid):
-                    m.d.comb += [mains.o.ready.eq(1), fresh.o.ready.eq(1)]
-                    with m.If(main_is_first):
-                        m.d.sync += low.eq(middle + 1)
-                    with m.Else():
-                        m.d.sync += high.eq(middle)
-                    m.next = "SEARCH"
-            with m.State("AGREE"):
-                m.d.sync += self.mine.known.eq(1)
-                m.d.sync += [
-                    left_main.eq(self.next.mains - self.mine.mains),
-                    left_fresh.eq(self.next.fresh - self.mine.fresh),
-                ]
-                with m.If(self.mine.known & self.next.known):
-                    m.next = "ASK"
-            with m.State("ASK"):
-                m.d.sync += [at_main.eq(job.main + self.mine.mains), at_fresh.eq(job.batch + self.mine.fresh)]
-                m.d.sync += [sent_main.eq(left_main == 0), sent_fresh.eq(left_fresh == 0)]
-                m.d.sync += [has_main.eq(left_main != 0), has_fresh.eq(left_fresh != 0)]
-                m.next = "MERGE"
-                with m.If((left_main == 0) & (left_fresh == 0)):
-                    m.next = "IDLE"
-            with m.State("MERGE"):
-                # The ranges are asked for with what is left of them, which is all until they have been asked for.
-                read(m, mains, left_main, sent_main)
-                read(m, fresh, left_fresh, sent_fresh)
-                room = ~lines.almost_full
-                both = mains.o.valid & fresh.o.valid
-                m.d.comb += [
-                    takes_main.eq(room & has_main & Mux(has_fresh, both & main_is_first, mains.o.valid)),
-                    takes_fresh.eq(room & has_fresh & Mux(has_main, both & ~main_is_first, fresh.o.valid)),
-                    mains.o.ready.eq(takes_main),
-                    fresh.o.ready.eq(takes_fresh),
-                ]
-                m.d.sync += [left_main.eq(left_main - takes_main), left_fresh.eq(left_fresh - takes_fresh)]
-                ends_main, ends_fresh = left_main == 1, left_fresh == 1
-                with m.If(takes_main & ends_main):
-                    m.d.sync += has_main.eq(0)
-                with m.If(takes_fresh & ends_fresh):
-                    m.d.sync += has_fresh.eq(0)
-                m.d.comb += last.eq(Mux(has_main, ends_main & ~has_fresh, ends_fresh))
-                with m.If((takes_main | takes_fresh) & last):
-                    m.next = "IDLE"
+            self._search(m, main, batch, main_is_first, low, high, edge)
+            self._agree(m, main, batch)
+            self._merge(m, main, batch, main_is_first, ~lines.almost_full, last)
+
         taken = Signal(arrays.tuple, reset_less=True)
         packs, packs_last = Signal(), Signal()
         m.d.sync += [
-            taken.eq(Mux(takes_main, mains.o.p.tuple.as_value(), fresh.o.p.tuple.as_value())),
-            packs.eq(takes_main | takes_fresh),
+            taken.eq(Mux(main.takes, main.head.tuple.as_value(), batch.head.tuple.as_value())),
+            packs.eq(main.takes | batch.takes),
             packs_last.eq(last),
         ]
         self._pack(m, lines.i, taken.as_value(), packs, packs_last, begin)
         return m
+
+    def _search(self, m, main, batch, main_is_first, low, high, edge):
+        """States: halve what lies between low and high until nothing does."""
+        middle = Signal.like(low)
+        with m.State("SEARCH"):
+            m.d.sync += middle.eq((low + high) >> 1)
+            m.next = "AIM"
+            with m.If(low == high):
+                m.next = "AGREE"
+        with m.State("AIM"):
+            m.d.sync += [main.at.eq(self.job.main + middle), batch.at.eq(edge - middle)]
+            m.d.sync += [main.asked.eq(0), batch.asked.eq(0)]
+            m.next = "LOOK"
+        with m.State("LOOK"):
+            main.request(m, 1)
+            batch.request(m, 1)
+            with m.If(main.valid & batch.valid):
+                m.d.comb += [main.ready.eq(1), batch.ready.eq(1)]
+                with m.If(main_is_first):
+                    m.d.sync += low.eq(middle + 1)
+                with m.Else():
+                    m.d.sync += high.eq(middle)
+                m.next = "SEARCH"
+
+    def _agree(self, m, main, batch):
+        """States: wait until the next merger knows where it begins, and ask for what comes before that."""
+        with m.State("AGREE"):
+            m.d.sync += self.mine.known.eq(1)
+            m.d.sync += [
+                main.left.eq(self.next.mains - self.mine.mains),
+                batch.left.eq(self.next.fresh - self.mine.fresh),
+            ]
+            with m.If(self.mine.known & self.next.known):
+                m.next = "ASK"
+        with m.State("ASK"):
+            m.d.sync += [main.at.eq(self.job.main + self.mine.mains), batch.at.eq(self.job.batch + self.mine.fresh)]
+            m.d.sync += [source.asked.eq(source.left == 0) for source in (main, batch)]
+            m.d.sync += [source.some.eq(source.left != 0) for source in (main, batch)]
+            m.next = "MERGE"
+            with m.If((main.left == 0) & (batch.left == 0)):
+                m.next = "IDLE"
+
+    def _merge(self, m, main, batch, main_is_first, room, last):
+        """State: take the smaller of both heads; ``last``: there is no tuple behind it."""
+        with m.State("MERGE"):
+            # The ranges are asked for with what is left of them, which is all until they have been asked for.
+            main.request(m, main.left)
+            batch.request(m, batch.left)
+            both = main.valid & batch.valid
+            m.d.comb += [
+                main.takes.eq(room & main.some & Mux(batch.some, both & main_is_first, main.valid)),
+                batch.takes.eq(room & batch.some & Mux(main.some, both & ~main_is_first, batch.valid)),
+            ]
+            for source in (main, batch):
+                m.d.comb += source.ready.eq(source.takes)
+                m.d.sync += source.left.eq(source.left - source.takes)
+            ends_main, ends_batch = main.left == 1, batch.left == 1
+            with m.If(main.takes & ends_main):
+                m.d.sync += main.some.eq(0)
+            with m.If(batch.takes & ends_batch):
+                m.d.sync += batch.some.eq(0)
+            m.d.comb += last.eq(Mux(main.some, ends_main & ~batch.some, ends_batch))
+            with m.If((main.takes | batch.takes) & last):
+                m.next = "IDLE"
 
     def _pack(self, m, lines, taken, takes, last, begin):
         """Put tuples together to lines; there is room for them."""
@@ -208,3 +212,35 @@ class PathMerger(Part):
         m.d.sync += [lines.valid.eq(done), lines.p.number.eq(first + number)]
         with m.If(takes):
             m.d.sync += [lane.eq(Mux(last, 0, lane + 1)), number.eq(Mux(last, 0, number + done))]
+
+
+class _Source:
+    """One of the two arrays as a merger reads it; as hardware, a few registers in the module ``m``.
+
+    Attributes
+    ----------
+    at, asked
+        Where to read; it has been requested, or need not be.
+    left, some
+        How many tuples are left to be merged; whether there are any.
+    head, valid, ready
+        The next tuple.
+    takes
+        It is merged in this cycle.
+    """
+
+    def __init__(self, m, name: str, reader: RangeReader, *, place, count):
+        self.at = Signal.like(place, name=f"at_{name}")
+        self.asked = Signal(name=f"asked_{name}")
+        self.left = Signal.like(count, name=f"left_{name}")
+        self.some = Signal(name=f"has_{name}")
+        self.takes = Signal(name=f"takes_{name}")
+        self.head, self.valid, self.ready = reader.o.p, reader.o.valid, reader.o.ready
+        self._extents = reader.i
+        m.d.comb += reader.i.p.first.eq(self.at)
+
+    def request(self, m, count):
+        """Request so many tuples once, from where to read."""
+        m.d.comb += [self._extents.valid.eq(~self.asked), self._extents.p.count.eq(count)]
+        with m.If(self._extents.ready):
+            m.d.sync += self.asked.eq(1)

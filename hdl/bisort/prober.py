@@ -10,7 +10,7 @@ from streamjoin.hdl.bisort.index_array import search
 from streamjoin.hdl.bisort.range_reader import RangeReader, extent
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 def record(arrays: SortedArrays) -> data.StructLayout:
@@ -59,8 +59,8 @@ class PartitionScanner(Part):
             {
                 "array": In(arrays.array),
                 "first": In(1),
-                "index": Out(service(search(arrays), arrays.partition_number)),
-                "memory": Out(service(range(arrays.places // arrays.lanes), arrays.line)),
+                "index": Out(request_response(search(arrays), arrays.partition_number)),
+                "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)),
                 "i": In(stream.Signature(arrays.bound)),
                 "o": Out(stream.Signature(self._rank)),
             }
@@ -69,7 +69,6 @@ class PartitionScanner(Part):
     def elaborate(self, platform):
         m = Module()
         arrays = self._arrays
-        bits = arrays.partition_bits
         number = arrays.partition_number
         job = data.StructLayout({"bound": arrays.bound, "partition": number, "fresh": 1})
         m.submodules.bounds = bounds = FIFO(arrays.bound, self._waiting)
@@ -82,77 +81,90 @@ class PartitionScanner(Part):
         connect(m, reader.memory, flipped(self.memory))
         connect(m, ranks.o, flipped(self.o))
 
-        # Ask the index. There is always room for an answer where there was room for its bound.
-        last = Signal(number)
-        m.d.sync += last.eq((self.array.count - 1) >> bits)
-        m.d.comb += [
-            self.i.ready.eq(self.index.ask.ready & bounds.i.ready),
-            self.index.ask.valid.eq(self.i.valid & bounds.i.ready),
-            self.index.ask.p.region.eq(self.array.region),
-            self.index.ask.p.last.eq(last),
-            self.index.ask.p.bound.eq(self.i.p),
-            bounds.i.valid.eq(self.i.valid & self.index.ask.ready),
-            bounds.i.p.eq(self.i.p),
-            partitions.i.valid.eq(self.index.answer.valid),
-            partitions.i.p.eq(self.index.answer.p),
-        ]
-
-        # Fetch each partition once. What is to be read waits in a queue of its own: the reader may be unable to take it
-        # until the rest of an earlier partition has been thrown away, and for that the job must have gone on.
+        self._ask_index(m, bounds.i, partitions.i)
+        # What is to be read waits in a queue of its own: the reader may be unable to take it until the rest of an
+        # earlier partition has been thrown away, and for that the job must have gone on.
         m.submodules.extents = extents = FIFO(extent(arrays.places, arrays.partition), 4)
         connect(m, extents.o, reader.i)
-        fetched = Signal(number)
+        self._fetch_once(m, bounds.o, partitions.o, extents.i, jobs.i)
+        self._scan(m, jobs.o, reader.o, ranks.i)
+        return m
+
+    def _ask_index(self, m, bounds, partitions):
+        """Bounds wait for the number of their partition. There is room for a response where there was for its bound."""
+        last = Signal(self._arrays.partition_number)
+        m.d.sync += last.eq((self.array.count - 1) >> self._arrays.partition_bits)
+        m.d.comb += [
+            self.i.ready.eq(self.index.request.ready & bounds.ready),
+            self.index.request.valid.eq(self.i.valid & bounds.ready),
+            self.index.request.p.region.eq(self.array.region),
+            self.index.request.p.last.eq(last),
+            self.index.request.p.bound.eq(self.i.p),
+            bounds.valid.eq(self.i.valid & self.index.request.ready),
+            bounds.p.eq(self.i.p),
+            partitions.valid.eq(self.index.response.valid),
+            partitions.p.eq(self.index.response.p),
+        ]
+
+    def _fetch_once(self, m, bounds, partitions, extents, jobs):
+        """A job for each bound; its partition is read if it is not that of the bound before."""
+        arrays = self._arrays
+        fetched = Signal(arrays.partition_number)
         any_fetched = Signal()
         both, fresh, goes = Signal(), Signal(), Signal()
-        begin = partitions.o.p << bits
+        begin = partitions.p << arrays.partition_bits
         rest = self.array.count - begin
         m.d.comb += [
-            both.eq(bounds.o.valid & partitions.o.valid),
-            fresh.eq(~any_fetched | (fetched != partitions.o.p)),
-            goes.eq(both & jobs.i.ready & (extents.i.ready | ~fresh)),
-            extents.i.valid.eq(both & fresh & jobs.i.ready),
-            extents.i.p.first.eq((self.array.region * arrays.subwindow) | begin),
-            extents.i.p.count.eq(Mux(rest < arrays.partition, rest, arrays.partition)),
-            jobs.i.valid.eq(goes),
-            jobs.i.p.bound.eq(bounds.o.p),
-            jobs.i.p.partition.eq(partitions.o.p),
-            jobs.i.p.fresh.eq(fresh),
-            bounds.o.ready.eq(goes),
-            partitions.o.ready.eq(goes),
+            both.eq(bounds.valid & partitions.valid),
+            fresh.eq(~any_fetched | (fetched != partitions.p)),
+            goes.eq(both & jobs.ready & (extents.ready | ~fresh)),
+            extents.valid.eq(both & fresh & jobs.ready),
+            extents.p.first.eq((self.array.region * arrays.subwindow) | begin),
+            extents.p.count.eq(Mux(rest < arrays.partition, rest, arrays.partition)),
+            jobs.valid.eq(goes),
+            jobs.p.bound.eq(bounds.p),
+            jobs.p.partition.eq(partitions.p),
+            jobs.p.fresh.eq(fresh),
+            bounds.ready.eq(goes),
+            partitions.ready.eq(goes),
         ]
         with m.If(goes):
-            m.d.sync += [fetched.eq(partitions.o.p), any_fetched.eq(1)]
+            m.d.sync += [fetched.eq(partitions.p), any_fetched.eq(1)]
         with m.If(self.first):
             m.d.sync += any_fetched.eq(0)
 
-        # Scan.
+    def _scan(self, m, jobs, tuples, ranks):
+        """Go along tuples and bounds, whichever is behind."""
         over = Signal(init=1)  # the partition at hand has been read to its end
         entered = Signal()  # it is the one that the bound at hand falls into
         rank = Signal(self._rank)
         below = Signal()
         m.d.comb += [
-            below.eq(reader.o.p.tuple.key < jobs.o.p.bound),
-            ranks.i.p.eq(rank),
-            jobs.o.ready.eq(ranks.i.valid & ranks.i.ready),
+            below.eq(tuples.p.tuple.key < jobs.p.bound),
+            ranks.p.eq(rank),
+            jobs.ready.eq(ranks.valid & ranks.ready),
         ]
-        consumed = reader.o.valid & reader.o.ready
-        with m.If(jobs.o.valid):
-            with m.If(jobs.o.p.fresh & ~entered):
-                m.d.comb += reader.o.ready.eq(~over)
+        consumed = tuples.valid & tuples.ready
+        with m.If(jobs.valid):
+            with m.If(jobs.p.fresh & ~entered):
+                m.d.comb += tuples.ready.eq(~over)
                 with m.If(over):
-                    m.d.sync += [entered.eq(1), over.eq(0), rank.eq(jobs.o.p.partition << bits)]
+                    m.d.sync += [
+                        entered.eq(1),
+                        over.eq(0),
+                        rank.eq(jobs.p.partition << self._arrays.partition_bits),
+                    ]
             with m.Else():
                 m.d.comb += [
-                    reader.o.ready.eq(~over & below),
-                    ranks.i.valid.eq(over | (reader.o.valid & ~below)),
+                    tuples.ready.eq(~over & below),
+                    ranks.valid.eq(over | (tuples.valid & ~below)),
                 ]
                 with m.If(consumed):
                     m.d.sync += rank.eq(rank + 1)
-        with m.If(consumed & reader.o.p.last):
+        with m.If(consumed & tuples.p.last):
             m.d.sync += over.eq(1)
-        with m.If(jobs.o.ready):
+        with m.If(jobs.ready):
             m.d.sync += entered.eq(0)
-        return m
 
 
 class Prober(Part):
@@ -192,8 +204,8 @@ class Prober(Part):
                 "first": In(1),
                 "of_s": In(1),
                 "range": In(max(1, ceil_log2(len(arrays.layout.predicate.key_ranges)))),
-                "index": Out(service(search(arrays), arrays.partition_number)).array(2),
-                "memory": Out(service(range(arrays.places // arrays.lanes), arrays.line)).array(2),
+                "index": Out(request_response(search(arrays), arrays.partition_number)).array(2),
+                "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)).array(2),
                 "i": In(stream.Signature(arrays.tuple)),
                 "o": Out(stream.Signature(record(arrays))),
                 "probed": Out(1),

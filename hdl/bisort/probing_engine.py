@@ -13,8 +13,8 @@ from streamjoin.hdl.bisort.range_reader import RangeReader
 from streamjoin.hdl.bisort.record_output import RecordOutput, record_result
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.request import RequestArbiter, service, tagged
-from streamjoin.hdl.lib.shift_add import times
+from streamjoin.hdl.lib.request import RequestArbiter, request_response, tagged
+from streamjoin.hdl.lib.shift_add import shift_add
 
 
 class ProbingEngine(Part):
@@ -63,8 +63,8 @@ class ProbingEngine(Part):
             "index": (search(arrays), arrays.partition_number),
             "main": (self._lines, arrays.line),
         }
-        services = {
-            name: Out(service(*(tagged(shape, clients) for shape in self._shapes[name])))
+        requests = {
+            name: Out(request_response(*(tagged(shape, clients) for shape in self._shapes[name])))
             for name, clients in self.clients.items()
         }
         super().__init__(
@@ -75,7 +75,7 @@ class ProbingEngine(Part):
                 "count": In(range(arrays.half + 1)),
                 "slot": Out(range(max(arrays.chains))),
                 "array": In(arrays.array),
-                **services,
+                **requests,
                 "place": In(range(arrays.places)),
                 "o_result": Out(arrays.layout.results if expand else stream.Signature(record_result(arrays))),
                 "busy": Out(1),
@@ -84,33 +84,54 @@ class ProbingEngine(Part):
 
     def elaborate(self, platform):
         m = Module()
-        arrays = self._arrays
-        shared = {name: RequestArbiter(*self._shapes[name], number) for name, number in self.clients.items()}
-        for name, sharing in shared.items():
-            m.submodules[name] = sharing
-            connect(m, sharing.server, flipped(getattr(self, name)))
-        m.submodules.records = records = MergingTree(record(arrays), self._probers, depth=2)
+        arbiters = {name: RequestArbiter(*self._shapes[name], number) for name, number in self.clients.items()}
+        for name, arbiter in arbiters.items():
+            m.submodules[name] = arbiter
+            connect(m, arbiter.server, flipped(getattr(self, name)))
+        m.submodules.records = records = MergingTree(record(self._arrays), self._probers, depth=2)
         m.d.comb += records.clear.eq(ResetSignal().replicate(len(records.clear)))
+        out, expands = self._give(m, records, arbiters["main"])
+        array = Signal(self._arrays.array)
+        nth, begins, passing = self._sequence(m, array, ~records.busy.any() & ~expands, out)
+        share = Signal.like(self.count)
+        m.d.sync += share.eq((self.count + self._probers - 1) >> exact_log2(self._probers))
+        for n in range(self._probers):
+            prober = self._prober(m, n, arbiters, share, begins, passing[n])
+            connect(m, prober.o, records.i[n])
+            m.d.comb += [
+                prober.array.eq(array),
+                prober.first.eq(begins),
+                prober.of_s.eq(self.of_s),
+                prober.range.eq(nth),
+            ]
+        return m
+
+    def _give(self, m, records, main):
+        """Records become pairs, or the result themselves; returns what does that, and whether it has any left."""
         if self._expand:
-            m.submodules.out = out = Expander(arrays, ahead=self._ahead)
-            connect(m, out.memory, shared["main"].clients[-1])
+            m.submodules.out = out = Expander(self._arrays, ahead=self._ahead)
+            connect(m, out.memory, main.clients[-1])
             expands = out.busy
         else:
-            m.submodules.out = out = RecordOutput(arrays)
+            m.submodules.out = out = RecordOutput(self._arrays)
             m.d.comb += [out.place.eq(self.place), out.count.eq(self.count)]
             expands = records.o.valid
         connect(m, records.o, out.i)
         connect(m, out.o, flipped(self.o_result))
         m.d.comb += out.of_s.eq(self.of_s)
+        return out, expands
 
-        # One pass after the other.
-        ranges = len(arrays.layout.predicate.key_ranges)
+    def _sequence(self, m, array, empty, out):
+        """One pass after the other, through all ranges for each array; then wait for all records to have left.
+
+        Returns the number of the range, whether a pass begins, and a bit for each prober that is still at it.
+        """
+        ranges = len(self._arrays.layout.predicate.key_ranges)
         nth = Signal(range(ranges))
-        array = Signal(arrays.array)
-        begins, first = Signal(), Signal()
+        begins = Signal()
         passing = Signal(self._probers)
-        last_slot = Mux(self.of_s, arrays.chains[0] - 1, arrays.chains[1] - 1)
-        m.d.comb += [self.busy.eq(1), first.eq(begins)]
+        last_slot = Mux(self.of_s, self._arrays.chains[0] - 1, self._arrays.chains[1] - 1)
+        m.d.comb += self.busy.eq(1)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
@@ -141,54 +162,50 @@ class ProbingEngine(Part):
                 with m.If(self.slot == last_slot):
                     m.next = "DRAIN"
             with m.State("DRAIN"):
-                with m.If(~records.busy.any() & ~expands):
+                with m.If(empty):
                     m.next = "IDLE" if self._expand else "TELL"
             if not self._expand:
                 with m.State("TELL"):
                     m.d.comb += out.end.eq(1)
                     with m.If(out.o.ready):
                         m.next = "IDLE"
+        return nth, begins, passing
 
-        share = Signal.like(self.count)
-        m.d.sync += share.eq((self.count + self._probers - 1) >> exact_log2(self._probers))
-        for n in range(self._probers):
-            m.submodules[f"prober{n}"] = prober = Prober(arrays, ahead=self._ahead, waiting=self._waiting)
-            m.submodules[f"part{n}"] = reader = RangeReader(
-                arrays.tuple, lanes=arrays.lanes, places=2 * arrays.half, most=arrays.half, ahead=self._ahead
-            )
-            connect(m, reader.memory, shared["batches"].clients[n])
-            for bound in (0, 1):
-                connect(m, prober.index[bound], shared["index"].clients[2 * n + bound])
-                connect(m, prober.memory[bound], shared["main"].clients[2 * n + bound])
-            connect(m, prober.o, records.i[n])
-            begin = Signal(range(2 * arrays.half + 1), name=f"begin{n}")
-            length = Signal.like(self.count, name=f"length{n}")
-            left = Signal.like(self.count, name=f"left{n}")
-            asks = Signal(name=f"asks{n}")
-            m.d.sync += [
-                begin.eq(times(share, n)),
-                length.eq(Mux(begin >= self.count, 0, Mux(begin + share > self.count, self.count - begin, share))),
-            ]
-            m.d.comb += [
-                prober.array.eq(array),
-                prober.first.eq(first),
-                prober.of_s.eq(self.of_s),
-                prober.range.eq(nth),
-                prober.i.valid.eq(reader.o.valid),
-                prober.i.p.eq(reader.o.p.tuple),
-                reader.o.ready.eq(prober.i.ready),
-                reader.i.valid.eq(asks),
-                reader.i.p.first.eq(self.batch + begin),
-                reader.i.p.count.eq(length),
-                passing[n].eq((left != 0) | prober.busy),
-            ]
-            with m.If(begins):
-                m.d.sync += [asks.eq(length != 0), left.eq(length)]
-            with m.Else():
-                with m.If(reader.i.ready):
-                    m.d.sync += asks.eq(0)
-                m.d.sync += left.eq(left - prober.probed)
-        return m
+    def _prober(self, m, n: int, arbiters, share, begins, passing) -> Prober:
+        """The n-th prober, and what reads its part of the batch for each pass."""
+        arrays = self._arrays
+        m.submodules[f"prober{n}"] = prober = Prober(arrays, ahead=self._ahead, waiting=self._waiting)
+        m.submodules[f"part{n}"] = reader = RangeReader(
+            arrays.tuple, lanes=arrays.lanes, places=2 * arrays.half, most=arrays.half, ahead=self._ahead
+        )
+        connect(m, reader.memory, arbiters["batches"].clients[n])
+        for bound in (0, 1):
+            connect(m, prober.index[bound], arbiters["index"].clients[2 * n + bound])
+            connect(m, prober.memory[bound], arbiters["main"].clients[2 * n + bound])
+        begin = Signal(range(2 * arrays.half + 1), name=f"begin{n}")
+        length = Signal.like(self.count, name=f"length{n}")
+        left = Signal.like(self.count, name=f"left{n}")
+        asks = Signal(name=f"asks{n}")
+        m.d.sync += [
+            begin.eq(shift_add(share, n)),
+            length.eq(Mux(begin >= self.count, 0, Mux(begin + share > self.count, self.count - begin, share))),
+        ]
+        m.d.comb += [
+            prober.i.valid.eq(reader.o.valid),
+            prober.i.p.eq(reader.o.p.tuple),
+            reader.o.ready.eq(prober.i.ready),
+            reader.i.valid.eq(asks),
+            reader.i.p.first.eq(self.batch + begin),
+            reader.i.p.count.eq(length),
+            passing.eq((left != 0) | prober.busy),
+        ]
+        with m.If(begins):
+            m.d.sync += [asks.eq(length != 0), left.eq(length)]
+        with m.Else():
+            with m.If(reader.i.ready):
+                m.d.sync += asks.eq(0)
+            m.d.sync += left.eq(left - prober.probed)
+        return prober
 
     @property
     def _waiting(self) -> int:

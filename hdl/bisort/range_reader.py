@@ -1,4 +1,4 @@
-"""Reads ranges of an array that lies in lines of a memory, and gives them tuple by tuple."""
+"""The range reader: reads ranges of an array that lies in lines of a memory, and gives them tuple by tuple."""
 
 from amaranth.hdl import Array, Module, Signal
 from amaranth.lib import data, stream
@@ -7,7 +7,7 @@ from amaranth.utils import exact_log2
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.request import service
+from streamjoin.hdl.lib.request import request_response
 
 
 def extent(places: int, most: int) -> data.StructLayout:
@@ -50,7 +50,7 @@ class RangeReader(Part):
         super().__init__(
             {
                 "i": In(stream.Signature(self._extent)),
-                "memory": Out(service(range(max(1, places // lanes)), self._line)),
+                "memory": Out(request_response(range(max(1, places // lanes)), self._line)),
                 "o": Out(stream.Signature(data.StructLayout({"tuple": shape, "last": 1}))),
             }
         )
@@ -73,8 +73,8 @@ class RangeReader(Part):
         line_left = Signal()
         offset = self.i.p.first[:bits]
         m.d.comb += [
-            self.memory.ask.valid.eq(asking & (room != 0)),
-            asked.eq(self.memory.ask.valid & self.memory.ask.ready),
+            self.memory.request.valid.eq(asking & (room != 0)),
+            asked.eq(self.memory.request.valid & self.memory.request.ready),
             jobs.i.p.offset.eq(offset),
             jobs.i.p.more.eq(self.i.p.count - 1),
             jobs.i.valid.eq(self.i.valid & (~asking | (asked & (more == 0)))),
@@ -82,16 +82,16 @@ class RangeReader(Part):
         ]
         m.d.sync += room.eq(room + line_left - asked)
         with m.If(asked):
-            m.d.sync += [self.memory.ask.p.eq(self.memory.ask.p + 1), more.eq(more - 1), asking.eq(more != 0)]
+            m.d.sync += [self.memory.request.p.eq(self.memory.request.p + 1), more.eq(more - 1), asking.eq(more != 0)]
         with m.If(self.i.valid & self.i.ready):
             m.d.sync += [
                 asking.eq(1),
-                self.memory.ask.p.eq(self.i.p.first >> bits),
+                self.memory.request.p.eq(self.i.p.first >> bits),
                 more.eq((offset + self.i.p.count - 1) >> bits),
             ]
 
         # Take the lines apart.
-        m.d.comb += [lines.i.p.eq(self.memory.answer.p), lines.i.valid.eq(self.memory.answer.valid)]
+        m.d.comb += [lines.i.p.eq(self.memory.response.p), lines.i.valid.eq(self.memory.response.valid)]
         giving = Signal()
         lane = Signal(bits)
         left = Signal.like(more)

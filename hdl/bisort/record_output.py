@@ -1,4 +1,4 @@
-"""Records as results, instead of the pairs that they stand for."""
+"""The output of records: they are the results, instead of the pairs that they stand for."""
 
 from amaranth.hdl import Module
 from amaranth.lib import data, stream

@@ -1,4 +1,4 @@
-"""Where the sorted arrays of a join lie, and what they look like."""
+"""The geometry of a BI-Sort join: where its sorted arrays lie, and what they look like."""
 
 import dataclasses
 

@@ -8,12 +8,12 @@ from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.xorshift import MASK, WORD, scrambled
+from streamjoin.hdl.lib.xorshift import MASK, WORD, xorshift32
 
 _START = 0x9E3779B9
 
 
-class Checksum(Part):
+class ResultChecksum(Part):
     """Counts items and adds up a hash of each, modulo 2^32; takes one in every cycle.
 
     The hash takes the fields in words of 32 bits, one after the other: add the word, scramble. Sums and exclusive ors
@@ -59,7 +59,7 @@ class Checksum(Part):
             word, *waiting = waiting
             summed = register(mixed + word, f"sum{n}")
             waiting = [register(later, f"word{n + k}_after_sum{n}") for k, later in enumerate(waiting, 1)]
-            mixed = register(scrambled(summed), f"mixed{n}")
+            mixed = register(xorshift32(summed), f"mixed{n}")
             waiting = [register(later, f"word{n + k}_after_mix{n}") for k, later in enumerate(waiting, 1)]
 
         # One bit for each stage that may hold an item.
@@ -78,5 +78,5 @@ class Checksum(Part):
         for name, shift in self._words:
             # An array holds no field beyond 64 bits: what lies there is 0.
             word = (columns[name] >> np.uint64(shift)) & np.uint64(MASK) if shift < 2 * WORD else np.uint64(0)
-            mixed = scrambled((mixed + word) & np.uint64(MASK))
+            mixed = xorshift32((mixed + word) & np.uint64(MASK))
         return len(mixed) & MASK, int(mixed.sum()) & MASK

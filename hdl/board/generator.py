@@ -1,4 +1,4 @@
-"""Tuples made on the chip, and the same ones in software."""
+"""The tuple generator of a self-test on the chip, and the same tuples in software."""
 
 from itertools import accumulate
 
@@ -10,7 +10,7 @@ from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.xorshift import MASK, WORD, scrambled
+from streamjoin.hdl.lib.xorshift import MASK, WORD, xorshift32
 from streamjoin.reference.arrivals import Arrivals
 
 #: Keys are drawn from at most so many bits; a second key comes from the other half of the random word.
@@ -23,7 +23,7 @@ class PairGenerator(Part):
     """Offers ``pairs`` pairs of tuples, the first of R and the second of S, and then no more.
 
     The n-th pair has the arrival numbers 2n and 2n + 1 in its payloads, with random bits above them, lest those never
-    move, and as timestamps the numbers shifted down. Keys come from one scrambled word for each stream and are small,
+    move, and as timestamps the numbers shifted down. Keys come from one xorshift32 word for each stream and are small,
     lest no two are equal; one in eight has its highest bit set besides, lest the upper bits of comparators go untested.
     All of it is a function of the seed and n, which :meth:`arrivals` computes in software.
 
@@ -51,7 +51,7 @@ class PairGenerator(Part):
         self.pairs = pairs
         self.key_bits = min(key_bits, MOST_KEY_BITS, layout.arrival["key"].width)
         # Neither may be 0, which scrambles to itself, and the two streams must not run alike.
-        self._seeds = {"r": scrambled(2 * seed + 1 & MASK) or 1, "s": scrambled(~(2 * seed + 1) & MASK) or 2}
+        self._seeds = {"r": xorshift32(2 * seed + 1 & MASK) or 1, "s": xorshift32(~(2 * seed + 1) & MASK) or 2}
         numbers = ceil_log2(2 * pairs)
         times = layout.arrival["time"].width if layout.spans is not None else numbers
         self._time_shift = max(time_shift, numbers - times)
@@ -66,7 +66,7 @@ class PairGenerator(Part):
         taken = Signal()
         m.d.comb += [self.o.valid.eq(more), taken.eq(self.o.valid & self.o.ready)]
         with m.If(taken):
-            m.d.sync += [word.eq(scrambled(word)) for word in words.values()]
+            m.d.sync += [word.eq(xorshift32(word)) for word in words.values()]
             m.d.sync += [number.eq(number + 2), left.eq(left - 1), more.eq(left != 1)]
         for later, (side, word) in enumerate(words.items()):
             fields = self._fields(word, number | later)
@@ -77,7 +77,7 @@ class PairGenerator(Part):
         """All tuples, in their order of arrival."""
         words = np.empty(2 * self.pairs, np.uint64)
         for first, seed in enumerate(self._seeds.values()):
-            words[first::2] = list(accumulate(range(1, self.pairs), lambda word, _: scrambled(word), initial=seed))
+            words[first::2] = list(accumulate(range(1, self.pairs), lambda word, _: xorshift32(word), initial=seed))
         number = np.arange(len(words), dtype=np.uint64)
         return Arrivals(stream=number % 2, **self._fields(words, number))
 

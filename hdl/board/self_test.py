@@ -6,7 +6,7 @@ from amaranth.lib.wiring import Out, connect
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.board.checksum import Checksum
+from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.board.generator import PairGenerator
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.reference.arrivals import Windows
@@ -80,7 +80,7 @@ class SelfTest(wiring.Component):
         )
         # Of what is between results, only the results count.
         fields = {name: field for name, field in parameters.layout.result.members.items() if name != "mark"}
-        self._checksum = Checksum(data.StructLayout(fields))
+        self._checksum = ResultChecksum(data.StructLayout(fields))
         self.expected, self.overflows = self._reference()
         if self.expected[0] == 0:
             raise ParameterError(
@@ -118,34 +118,36 @@ class SelfTest(wiring.Component):
             design.o_result.ready.eq(checksum.i.ready),
         ]
 
-        # A pair leaves the queue when both of its tuples have been taken, in one cycle or in two.
-        offers = {"r": design.i_r, "s": design.i_s}
-        taken = {side: Signal(name=f"taken_{side}") for side in offers}
-        now = {side: Signal(name=f"now_{side}") for side in offers}
-        m.d.comb += pairs.o.ready.eq(now["r"] & now["s"])
-        for side, port in offers.items():
-            m.d.comb += [
-                port.p.eq(pairs.o.p[side]),
-                port.valid.eq(pairs.o.valid & ~taken[side]),
-                now[side].eq(taken[side] | port.ready),
-            ]
-            with m.If(pairs.o.valid):
-                m.d.sync += taken[side].eq(now[side] & ~pairs.o.ready)
-
+        pair_taken = self._feed(m, pairs.o)
         left = Signal(range(generator.pairs + 1), init=generator.pairs)
         moved = Signal()
-        m.d.sync += moved.eq((pairs.o.valid & pairs.o.ready) | checksum.i.valid)
-        with m.If(pairs.o.valid & pairs.o.ready):
+        m.d.sync += moved.eq(pair_taken | checksum.i.valid)
+        with m.If(pair_taken):
             m.d.sync += left.eq(left - 1)
+        self._judge(m, left, moved)
+        return m
 
+    def _feed(self, m, pairs):
+        """Offer both tuples of a pair; returns whether it is done with: they are taken in one cycle or in two."""
+        offers = {"r": self.design.i_r, "s": self.design.i_s}
+        taken = {side: Signal(name=f"taken_{side}") for side in offers}
+        now = {side: Signal(name=f"now_{side}") for side in offers}
+        m.d.comb += pairs.ready.eq(now["r"] & now["s"])
+        for side, port in offers.items():
+            m.d.comb += [
+                port.p.eq(pairs.p[side]),
+                port.valid.eq(pairs.valid & ~taken[side]),
+                now[side].eq(taken[side] | port.ready),
+            ]
+            with m.If(pairs.valid):
+                m.d.sync += taken[side].eq(now[side] & ~pairs.ready)
+        return pairs.valid & pairs.ready
+
+    def _judge(self, m, left, moved):
+        """Drain the design when no pairs are left, compare what it gave, and give up if nothing moves for too long."""
+        design, checksum = self.design, self._checksum
         # Whatever has to be compared gets a register: neither the sums nor the comparisons limit the clock.
         right = Signal(4)
-        patience = Signal(ceil_log2(self.parameters.patience + 64) + 1)
-        settling = Signal(range(checksum.latency + 4), init=checksum.latency + 3)
-        with m.If(moved):
-            m.d.sync += patience.eq(0)
-        with m.Else():
-            m.d.sync += patience.eq(patience + 1)
         m.d.sync += right.eq(
             Cat(
                 checksum.count == self.expected[0],
@@ -154,6 +156,12 @@ class SelfTest(wiring.Component):
                 design.overflows == self.overflows,
             )
         )
+        patience = Signal(ceil_log2(self.parameters.patience + 64) + 1)
+        with m.If(moved):
+            m.d.sync += patience.eq(0)
+        with m.Else():
+            m.d.sync += patience.eq(patience + 1)
+        settling = Signal(range(checksum.latency + 4), init=checksum.latency + 3)
         m.d.comb += self.running.eq(~self.done)
         with m.FSM():
             with m.State("FEED"):
@@ -173,7 +181,6 @@ class SelfTest(wiring.Component):
                 m.d.comb += design.drain.eq(1)
         with m.If(~self.done & patience[-1]):
             m.d.sync += [self.done.eq(1), self.passed.eq(0), self.failed.eq(1)]
-        return m
 
 
 def _key_bits(parameters: JoinParameters) -> int:

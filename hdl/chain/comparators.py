@@ -1,4 +1,4 @@
-"""Comparators side by side, and the results that come of them."""
+"""Comparators side by side, one a lane, each with a queue of results, and the tree that merges these."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -42,7 +42,7 @@ class Comparators(Part):
     _PATIENCE = 15
 
     def __init__(self, layout: TupleLayout, lanes: int, *, queue: int, reserve: int):
-        self._pairing = layout
+        self._layout = layout
         # The pairs under way here, and the cycle that the warning takes.
         self._reserve = reserve + 3
         self._queue = queue
@@ -61,7 +61,7 @@ class Comparators(Part):
     def elaborate(self, platform):
         m = Module()
         lanes = len(self.mask)
-        m.submodules.tree = tree = MergingTree(self._pairing.result, lanes)
+        m.submodules.tree = tree = MergingTree(self._layout.result, lanes)
         queues = []
         counts = Signal(lanes)
         found = Signal(lanes)
@@ -69,14 +69,14 @@ class Comparators(Part):
         matches = []
         for lane in range(lanes):
             r, s, later_r, later_s = (
-                Signal(self._pairing.tuple, name=f"{name}{lane}", reset_less=True)
+                Signal(self._layout.tuple, name=f"{name}{lane}", reset_less=True)
                 for name in ("r", "s", "later_r", "later_s")
             )
             m.d.sync += [r.eq(self.r[lane]), s.eq(self.s[lane]), later_r.eq(r), later_s.eq(s)]
-            matches.append(self._pairing.matches(r, s))
-            queue = FIFO.with_reserve(self._pairing.result, self._queue, self._reserve)
+            matches.append(self._layout.matches(r, s))
+            queue = FIFO.with_reserve(self._layout.result, self._queue, self._reserve)
             m.submodules[f"queue{lane}"] = queue
-            m.d.comb += [*self._pairing.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
+            m.d.comb += [*self._layout.join(queue.i.p, later_r, later_s), queue.i.valid.eq(found[lane])]
             connect(m, queue.o, tree.i[lane])
             queues.append(queue)
         marks, starved = self._punctuate(m, queues, found)
@@ -95,7 +95,7 @@ class Comparators(Part):
         Returns bits that say if one is due, and whether there was no such cycle for long: then no further pairs are
         asked for until there is.
         """
-        if not self._pairing.numbered:
+        if not self._layout.numbered:
             return Const(0), Const(0)
         due = Signal(len(queues))
         # Two cycles behind the pairs of its own cycle: theirs are the results of then.

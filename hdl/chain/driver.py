@@ -1,4 +1,4 @@
-"""What the drivers of message chains have in common: their ports."""
+"""The driver of a message chain, as the chain sees it: its ports."""
 
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out

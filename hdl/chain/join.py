@@ -1,4 +1,4 @@
-"""What joins share whose cores send messages to their neighbours: the chain, its ends, and the way out of it."""
+"""The frame of every message-chain join: cores that send messages to their neighbours, a driver, a merging tree."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -17,7 +17,7 @@ from streamjoin.hdl.lib.merging_tree import MergingTree
 
 
 class MessageChainJoin(Part):
-    """Cores in a row, a driver at both ends of it, and a tree of mergers for their results.
+    """A window join of R and S whose cores stand in a row, with a driver at both ends and a merging tree for results.
 
     Arrival order is the order of acceptance; of two tuples accepted in one cycle R is the earlier.
 
@@ -66,7 +66,7 @@ class MessageChainJoin(Part):
         m = Module()
         p, cores = self._parameters, self._cores
         m.submodules.tree = tree = MergingTree(
-            p.layout.result, len(cores), merger=p.merger, depth=p.merger_queue, spread=True
+            p.layout.result, len(cores), merger=p.merger, depth=p.merger_queue, replicated=True
         )
         m.submodules.busy = busy = FanIn(len(cores) + len(tree.busy), radix=p.fan)
         m.submodules.resets = resets = FanOut(1, len(cores) + len(tree.clear), radix=p.fan)

@@ -1,4 +1,4 @@
-"""Parameters that all chains of messages share."""
+"""Parameters that all message-chain joins share."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ from streamjoin.hdl.lib.tree_parameters import MergerParameters
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MessageChainParameters(MergerParameters, TwoStreamParameters):
-    """Parameters of all chains of messages."""
+    """Parameters of all message-chain joins."""
 
     cores: int = parameter(8, "join cores in the chain")
     lanes: int = parameter(1, "tuples of a window that a core compares in a cycle")

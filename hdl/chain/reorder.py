@@ -1,4 +1,4 @@
-"""Results in the order of their later tuple, by the punctuations between them."""
+"""The reorder buffer: results in the order of their later tuple, by the punctuations between them."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, memory

@@ -1,4 +1,4 @@
-"""The comparators of a core whose windows are scanned row by row."""
+"""The comparing half of a core: what the scans of both windows show becomes results."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -8,7 +8,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.tuple_layout import ORDER_WIDTH, TupleLayout
 from streamjoin.hdl.chain.comparators import Comparators
 from streamjoin.hdl.lib.merger import make_merger
-from streamjoin.hdl.lib.replicated_select import choose, copies
+from streamjoin.hdl.lib.replicated_select import replicated_mux, select_registers
 from streamjoin.hdl.lib.skid_buffer import SkidBuffer
 
 
@@ -63,7 +63,7 @@ class ScanJoin(Part):
     """
 
     def __init__(self, layout: TupleLayout, lanes: int, *, shared: bool, queue: int, latency: int):
-        self._pairing = layout
+        self._layout = layout
         self._shared = shared
         self._latency = latency
         # Rows may still come for the cycle in which ``pause`` is heard, and for the one before.
@@ -79,14 +79,15 @@ class ScanJoin(Part):
 
     def elaborate(self, platform):
         m = Module()
-        results, busy = (self._take_turns if self._shared else self._stand_apart)(m)
-        m.submodules.exit = way_out = SkidBuffer(self._pairing.result)
+        results, busy = (self._share_comparators if self._shared else self._own_comparators)(m)
+        m.submodules.exit = way_out = SkidBuffer(self._layout.result)
         connect(m, results, way_out.i)
         connect(m, way_out.o, flipped(self.o_result))
         m.d.comb += self.busy.eq(Cat(*busy, way_out.busy).any())
         return m
 
-    def _take_turns(self, m):
+    def _share_comparators(self, m):
+        """One lot for both windows, round-robin."""
         m.submodules.compare = comparators = self._comparators()
         # Whose turn it is was decided one cycle ahead: neither scan waits for the other to say what it wants.
         turn_of_s, next_is_s = Signal(), Signal()
@@ -100,14 +101,14 @@ class ScanJoin(Part):
             self.r.go.eq(~next_is_s & ~comparators.pause),
         ]
         # What is shown now is of the scan whose turn it was then: known without a look at what it shows.
-        turns = Signal(self._latency - 1)
-        m.d.sync += turns.eq(Cat(turn_of_s, turns))
+        shows_s = Signal(self._latency - 1)
+        m.d.sync += shows_s.eq(Cat(turn_of_s, shows_s))
         for lane, (r, s) in enumerate(zip(self.r.resting, self.s.resting, strict=True)):
             for side, of_s, of_r in (("r", self.s.probe, r), ("s", s, self.r.probe)):
-                is_s = copies(m, f"{side}{lane}_of_s", turns[-1], of_r)
-                m.d.comb += getattr(comparators, side)[lane].eq(choose(is_s, of_s, of_r))
+                is_s = select_registers(m, f"{side}{lane}_of_s", shows_s[-1], of_r)
+                m.d.comb += getattr(comparators, side)[lane].eq(replicated_mux(is_s, of_s, of_r))
         waits = Signal(2)
-        if self._pairing.numbered:
+        if self._layout.numbered:
             # A punctuation counts when it has come from both windows.
             marks = Cat(self.r.mark, self.s.mark)
             with m.If((waits | marks).all()):
@@ -118,8 +119,9 @@ class ScanJoin(Part):
             m.d.comb += comparators.mark_order.eq(self.r.mark_order)
         return comparators.o_result, (comparators.busy, waits)
 
-    def _stand_apart(self, m):
-        m.submodules.merger = merger = make_merger("streaming", self._pairing.result, 2)
+    def _own_comparators(self, m):
+        """One lot for each window."""
+        m.submodules.merger = merger = make_merger("streaming", self._layout.result, 2)
         busy = [merger.busy]
         for side, scans, port in (("r", self.r, merger.i[0]), ("s", self.s, merger.i[1])):
             m.submodules[f"compare_{side}"] = comparators = self._comparators()
@@ -128,7 +130,7 @@ class ScanJoin(Part):
             for lane, resting in enumerate(scans.resting):
                 r, s = (resting, scans.probe) if side == "r" else (scans.probe, resting)
                 m.d.comb += [comparators.r[lane].eq(r), comparators.s[lane].eq(s)]
-            if self._pairing.numbered:
+            if self._layout.numbered:
                 m.d.comb += [comparators.mark.eq(scans.mark), comparators.mark_order.eq(scans.mark_order)]
             connect(m, comparators.o_result, port)
             busy.append(comparators.busy)

@@ -1,4 +1,4 @@
-"""The tuples of one stream that rest in a core, and a walk along them."""
+"""The window store of a core: the tuples of one stream that rest there, and a walk along them."""
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import memory
@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.ring import Ring, line
+from streamjoin.hdl.lib.ring import LappedRing
 
 
 class WindowStore(Part):
@@ -52,7 +52,7 @@ class WindowStore(Part):
     #: From the cycle in which a walk comes to a row to the one in which it is shown.
     LATENCY = 3
 
-    def __init__(self, shape, ring: Ring):
+    def __init__(self, shape, ring: LappedRing):
         self._shape = shape
         self._ring = ring
         super().__init__(
@@ -80,29 +80,45 @@ class WindowStore(Part):
 
     def elaborate(self, platform):
         m = Module()
-        ring, lanes = self._ring, self._ring.lanes
-        # It is written a cycle later, when it is the probe: a walk that begins by then comes to its row after that.
-        storing = Signal(lanes)
-        write_address = Signal(range(ring.rows), reset_less=True)
-        m.d.sync += [
-            storing.eq(Mux(self.store, 1 << self.free.lane, 0)),
-            write_address.eq(self.free.row),
-        ]
+        ring = self._ring
         with m.If(self.store):
             m.d.sync += self.free.eq(ring.after(self.free))
-
-        # The line that comes next, the last one, and the lanes that count in the first and in the last.
+        fetching = Signal()
         probe = Signal(self._shape, reset_less=True)
-        at, to = (Signal(len(line(self.first)), name=name, reset_less=True) for name in ("at", "to"))
+        at = Signal(len(ring.line(self.first)), reset_less=True)
+        counts = self._walk(m, at, probe, ~fetching)
+
+        fetch_address = Signal(range(ring.rows), reset_less=True)
+        picks = Signal.like(self.wanted.lane, reset_less=True)
+        m.d.sync += [
+            fetching.eq(self.fetch),
+            fetch_address.eq(self.wanted.row),
+            picks.eq(self.wanted.lane),
+        ]
+        self._lanes(m, Mux(fetching, fetch_address, at[:-1]), probe)
+
+        masks = self._shown_later(m, "mask", counts, reset_less=False)
+        fetched = self._shown_later(m, "fetched", fetching, reset_less=False)
+        m.d.comb += [
+            self.probe.eq(self._shown_later(m, "probe", probe)[-1]),
+            self.mask.eq(masks[-1]),
+            self.fetched.eq(fetched[-1]),
+            self.picked.eq(Array(self.resting)[self._shown_later(m, "picked", picks)[-1]]),
+            self.busy.eq(self.walking | fetching | Cat(*masks, *fetched).any()),
+        ]
+        return m
+
+    def _walk(self, m, at, probe, may):
+        """Go from line to line, in cycles in which it ``may``; returns the lanes that count in the line ``at``."""
+        ring, lanes = self._ring, self._ring.lanes
+        # The last line, and the lanes that count in the first and in the last.
+        to = Signal(len(at), reset_less=True)
         from_lane, to_lane = (Signal(lanes, name=name, reset_less=True) for name in ("from_lane", "to_lane"))
         all_lanes = Const(-1, lanes)
-        fetching = Signal()
-        fetch_address = Signal(range(ring.rows), reset_less=True)
-        step = Signal()
-        last = Signal()
+        step, last = Signal(), Signal()
         m.d.comb += [
             last.eq(at == to),
-            step.eq(self.walking & self.go & ~fetching),
+            step.eq(self.walking & self.go & may),
             # That a walk ends is known late, so the next one does not follow at once: scans take turns anyway.
             self.ready.eq(~self.hold & ~self.walking),
         ]
@@ -111,49 +127,38 @@ class WindowStore(Part):
             m.d.sync += [
                 self.walking.eq(self.begin & (self.first.as_value() != self.end.as_value())),
                 probe.eq(self.tuple),
-                at.eq(line(self.first)),
+                at.eq(ring.line(self.first)),
                 to.eq(ring.line_before(self.end)),
                 from_lane.eq(all_lanes << self.first.lane),
                 to_lane.eq(Mux(self.end.lane == 0, all_lanes, ~(all_lanes << self.end.lane))),
             ]
         with m.If(step):
-            m.d.sync += [
-                self.walking.eq(~last),
-                at.eq(ring.line_after(at)),
-                from_lane.eq(~0),
-            ]
-        m.d.sync += [fetching.eq(self.fetch), fetch_address.eq(self.wanted.row)]
+            m.d.sync += [self.walking.eq(~last), at.eq(ring.line_after(at)), from_lane.eq(~0)]
+        return Mux(step, from_lane & (to_lane | (~last).replicate(lanes)), 0)
 
-        counts = from_lane & (to_lane | (~last).replicate(lanes))
-        masks = self._shown_later(m, "mask", Mux(step, counts, 0), reset_less=False)
-        fetched = self._shown_later(m, "fetched", fetching, reset_less=False)
-        probes = self._shown_later(m, "probe", probe)
-        picks = Signal.like(self.wanted.lane, reset_less=True)
-        m.d.sync += picks.eq(self.wanted.lane)
-        picked = self._shown_later(m, "picked", picks)
+    def _lanes(self, m, read_address, probe):
+        """The memory of each lane."""
+        lanes = self._ring.lanes
+        # A tuple is written a cycle later, when it is the probe: a walk that begins by then comes to its row after
+        # that.
+        storing = Signal(lanes)
+        write_address = Signal(range(self._ring.rows), reset_less=True)
+        m.d.sync += [storing.eq(Mux(self.store, 1 << self.free.lane, 0)), write_address.eq(self.free.row)]
         for lane in range(lanes):
             m.submodules[f"lane{lane}"] = rows = memory.Memory(
-                shape=self._shape, depth=ring.rows, init=[], attrs=NEVER_COLLIDES
+                shape=self._shape, depth=self._ring.rows, init=[], attrs=NEVER_COLLIDES
             )
             write, read = rows.write_port(), rows.read_port()
             m.d.comb += [
                 write.addr.eq(write_address),
                 write.data.eq(probe),
                 write.en.eq(storing[lane]),
-                read.addr.eq(Mux(fetching, fetch_address, at[:-1])),
+                read.addr.eq(read_address),
             ]
             # What comes out of a memory comes late: it goes straight into a register.
             out, shown = (Signal(self._shape, name=f"{name}{lane}", reset_less=True) for name in ("out", "shown"))
             m.d.sync += [out.eq(read.data), shown.eq(out)]
             m.d.comb += self.resting[lane].eq(shown)
-        m.d.comb += [
-            self.probe.eq(probes[-1]),
-            self.mask.eq(masks[-1]),
-            self.fetched.eq(fetched[-1]),
-            self.picked.eq(Array(self.resting)[picked[-1]]),
-            self.busy.eq(self.walking | fetching | Cat(*masks, *fetched).any()),
-        ]
-        return m
 
     def _shown_later(self, m, name, value, *, reset_less=True):
         """What goes along with a row until it is shown: a register for each cycle."""

@@ -6,8 +6,8 @@ from amaranth.lib.wiring import Out, connect
 
 from streamjoin.hdl.circular.parameters import CircularParameters
 from streamjoin.hdl.multiway.join import MultiwayJoin
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.ring_stage import RingStage
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class CircularJoin(MultiwayJoin):
@@ -45,7 +45,7 @@ class CircularJoin(MultiwayJoin):
         return [
             RingStage(
                 p.combination,
-                Places(window, p.flight, p.lanes),
+                WindowPlaces.for_window(window, p.flight, p.lanes),
                 after=n != 0,
                 before=n != len(p.windows) - 1,
                 buckets=buckets,

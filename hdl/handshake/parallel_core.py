@@ -11,6 +11,7 @@ from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.lib.delay_line import DelayLine
 from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lib.one_hot import one_hot_encode
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lockstep.core import JoinCore
 
@@ -80,9 +81,9 @@ class ParallelCore(JoinCore):
         # In the cycle of the command the R tuple is still at the door; one cycle later the S tuple is in slot 0.
         newcomer_r = command.enter_r & self.i_r.valid
         newcomer_s = _later(m, "newcomer_s", command.enter_s & self.i_s.valid, reset_less=False)
-        hits_r = self._hits(m, "r", (layout.matches(self.i_r.tuple, s) for s in slots_s), valid_s, newcomer_r)
-        hits_s = self._hits(m, "s", (layout.matches(r, slots_s[0]) for r in slots_r), valid_r, newcomer_s)
-        found = Cat(_later(m, "hits_r_late", hits_r, reset_less=False), hits_s)
+        matches_r = self._matches(m, "r", (layout.matches(self.i_r.tuple, s) for s in slots_s), valid_s, newcomer_r)
+        matches_s = self._matches(m, "s", (layout.matches(r, slots_s[0]) for r in slots_r), valid_r, newcomer_s)
+        found = Cat(_later(m, "matches_r_late", matches_r, reset_less=False), matches_s)
 
         fours = [Signal(3, name=f"ones{n}", reset_less=True) for n in range(0, len(found), 4)]
         # Where there is nothing to count, a simulation need not.
@@ -137,12 +138,12 @@ class ParallelCore(JoinCore):
         ]
         return valid, slots
 
-    def _hits(self, m, name, matches, valid, newcomer):
+    def _matches(self, m, name, matches, valid, newcomer):
         """Which slots the newcomer made a pair with, two cycles after it was compared with all of them."""
         match = _later(m, f"match_{name}", Cat(matches))
         filled = _later(m, f"filled_{name}", valid)
         met = _later(m, f"met_{name}", newcomer, reset_less=False)
-        return _later(m, f"hits_{name}", match & filled & met.replicate(len(match)), reset_less=False)
+        return _later(m, f"matches_{name}", match & filled & met.replicate(len(match)), reset_less=False)
 
     def _remember(self, m, name, part, enter, entering):
         """A ring of what results need of the tuples of one stream; the head is where the next one will be."""
@@ -178,12 +179,15 @@ class ParallelCore(JoinCore):
                 last.eq(current.bits == 2),
             ]
 
-        # The histories' heads are one past the newest tuple. A hit of R stands beside R's newcomer, in the S window
-        # before the command; a hit of S in the R window after it, beside S's newcomer, which is at S's old head.
+        # The histories' heads are one past the newest tuple. A match of R stands beside R's newcomer, in the S window
+        # before the command; one of S in the R window after it, beside S's newcomer, which is at S's old head.
         chosen = _later(m, "chosen", current.mask & ~rest)
-        hits_r, hits_s = chosen[: self.segment_s], chosen[self.segment_s :]
+        match_r, match_s = chosen[: self.segment_s], chosen[self.segment_s :]
         at_r, at_s = _later(m, "from_r", current.r), _later(m, "from_s", current.s)
-        m.d.sync += [past_r.addr.eq(at_r - 1 - _number(hits_s)), past_s.addr.eq(at_s - _number(Cat(0, hits_r)))]
+        m.d.sync += [
+            past_r.addr.eq(at_r - 1 - one_hot_encode(match_s)),
+            past_s.addr.eq(at_s - one_hot_encode(Cat(0, match_r))),
+        ]
         result = Signal(self.layout.result, reset_less=True)
         underway = Signal(self._READ)
         m.d.sync += [*self.layout.join(result, past_r.data, past_s.data), underway.eq(Cat(issue, underway))]
@@ -205,10 +209,3 @@ def _ones(bits):
     pairs = Cat(one & other for one, other in combinations(bits, 2))
     four = bits.all() if len(bits) == 4 else Const(0, 1)
     return Cat(bits.xor(), pairs.any() & ~four, four)
-
-
-def _number(one_hot):
-    """The number of the bit that is up, 0 if none is."""
-    bits = range(len(one_hot))
-    width = ceil_log2(len(one_hot))
-    return Cat(Cat(one_hot[n] for n in bits if n >> place & 1).any() for place in range(width))

@@ -5,7 +5,7 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lockstep.compare_pipeline import ComparePipeline
 from streamjoin.hdl.lockstep.core import JoinCore
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 
@@ -19,8 +19,8 @@ class SequentialCore(JoinCore):
 
     So a pair costs ``scan_r + scan_s + 5`` cycles, a lone R tuple ``scan_r + 5``, a lone S tuple ``scan_s + 5``; a
     command to skip the comparisons costs 6.
-    Comparing is pipelined behind the state machine: a slot is asked for, shown, put beside the tuple that it is
-    compared with, and compared, each in its own cycle; then the pair goes into the result queue.
+    Comparing is pipelined behind the state machine: a slot is asked for, and shown; then a :class:`ComparePipeline`
+    holds it beside the tuple that it is compared with, and compares.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class SequentialCore(JoinCore):
 
     #: States of a command apart from the two scans: 1, 2, 3, 4 and 6.
     OVERHEAD = 5
-    #: From the state machine's last cycle to the result queue: ask, show, take sides, compare.
-    latency = 4
+    #: From the state machine's last cycle to the result queue: ask, show, and the comparator.
+    latency = 2 + ComparePipeline.LATENCY
     #: States 1 to 4, the shift, and the read of the slot that is the oldest then.
     glance = 7
 
@@ -55,8 +55,7 @@ class SequentialCore(JoinCore):
         self._segment = lambda length: SEGMENTS[storage](layout, length)
         self._scan_r = scan_r
         self._scan_s = scan_s
-        self._margin = reaction + self.latency
-        self._queue = queue + self._margin
+        self._comparator = lambda: ComparePipeline(layout, queue=queue, margin=reaction + self.latency)
         super().__init__(layout, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
 
     @classmethod
@@ -67,29 +66,31 @@ class SequentialCore(JoinCore):
         m = Module()
         m.submodules.window_r = window_r = self._segment(self.segment_r)
         m.submodules.window_s = window_s = self._segment(self.segment_s)
-        m.submodules.results = results = FIFO(self.layout.result, self._queue, margin=self._margin)
-        connect(m, results.o, flipped(self.o_result))
-
-        # The input buffer registers, and which of them this command fills.
-        buffer_r = Signal(self.layout.slot)
-        buffer_s = Signal(self.layout.slot)
-        valid_r = Signal()
-        valid_s = Signal()
-        skip = Signal()
-        index = Signal(range(max(self._scan_r, self._scan_s)))
+        # The input buffer registers.
+        buffer_r, buffer_s = Signal(self.layout.slot), Signal(self.layout.slot)
         m.d.comb += [
             window_r.entering.eq(buffer_r),
             window_s.entering.eq(buffer_s),
             self.o_r.eq(window_r.leaving),
             self.o_s.eq(window_s.leaving),
         ]
-
-        # What moves whole tuples comes straight out of registers, up in the first cycle of states 3, 5 and 7.
         takes = Signal()
-        m.d.sync += [takes.eq(0), *(signal.eq(0) for w in (window_r, window_s) for signal in (w.step, w.write))]
-        m.d.comb += [self.leaves_r.eq(takes & valid_r), self.leaves_s.eq(takes & valid_s)]
         with m.If(takes):
             m.d.sync += [buffer_r.eq(self.i_r), buffer_s.eq(self.i_s)]
+        asks_r, asks_s = self._control(m, window_r, window_s, takes)
+        self._compare(m, window_r, window_s, buffer_r, buffer_s, asks_r, asks_s)
+        return m
+
+    def _control(self, m, window_r, window_s, takes):
+        """The state machine; returns which window is asked for a slot: R's for an S tuple, S's for an R tuple."""
+        # Which of the input buffers this command fills.
+        valid_r, valid_s = Signal(), Signal()
+        skip = Signal()
+        index = Signal(range(max(self._scan_r, self._scan_s)))
+        asks_r, asks_s = Signal(), Signal()
+        # What moves whole tuples comes straight out of registers, up in the first cycle of states 3, 5 and 7.
+        m.d.sync += [takes.eq(0), *(signal.eq(0) for w in (window_r, window_s) for signal in (w.step, w.write))]
+        m.d.comb += [self.leaves_r.eq(takes & valid_r), self.leaves_s.eq(takes & valid_s)]
 
         def shift(window):
             m.d.sync += [window.step.eq(1), window.write.eq(1)]
@@ -108,8 +109,6 @@ class SequentialCore(JoinCore):
                 with m.Else():
                     m.d.sync += index.eq(index + 1)
 
-        asks_r = Signal()
-        asks_s = Signal()
         with m.FSM():
             with m.State("STATE0"):
                 m.next = "STATE1"
@@ -144,28 +143,31 @@ class SequentialCore(JoinCore):
                     m.next = "STATE1"
             with m.State("STATE7"):
                 scan(window_r, asks_r, self._scan_s, "STATE1")
+        return asks_r, asks_s
 
-        # One comparator for both scans, behind the state machine; meanwhile no command changes the buffers.
-        for_r = Signal(2)
-        for_s = Signal(2)
+    def _compare(self, m, window_r, window_s, buffer_r, buffer_s, asks_r, asks_s):
+        """One comparator for both scans, behind the state machine; meanwhile no command changes the buffers."""
+        m.submodules.comparator = comparator = self._comparator()
+        connect(m, comparator.o, flipped(self.o_result))
+        # A slot is shown in the second cycle after it was asked for.
+        for_r, for_s = Signal(2), Signal(2)
         m.d.sync += [
             for_r.eq(Cat(asks_s & buffer_r.valid, for_r)),
             for_s.eq(Cat(asks_r & buffer_s.valid, for_s)),
         ]
-        r = Signal(self.layout.tuple, reset_less=True)
-        s = Signal(self.layout.tuple, reset_less=True)
-        compared = Signal()
-        m.d.sync += [r.eq(buffer_r.tuple), s.eq(window_s.scanned.tuple)]
-        m.d.sync += compared.eq(for_r[-1] & window_s.scanned.valid)
-        with m.If(for_s[-1]):
-            m.d.sync += [r.eq(window_r.scanned.tuple), s.eq(buffer_s.tuple), compared.eq(window_r.scanned.valid)]
-        found = Signal()
-        pair = Signal(self.layout.result, reset_less=True)
-        m.d.sync += [found.eq(compared & self.layout.matches(r, s)), *self.layout.join(pair, r, s)]
+        pair = comparator.i
         m.d.comb += [
-            results.i.p.eq(pair),
-            results.i.valid.eq(found),
-            self.full.eq(results.almost_full),
-            self.busy.eq(Cat(for_r, for_s, compared, found).any() | results.busy),
+            pair.r.eq(buffer_r.tuple),
+            pair.s.eq(window_s.scanned.tuple),
+            pair.valid.eq(for_r[-1] & window_s.scanned.valid),
         ]
-        return m
+        with m.If(for_s[-1]):
+            m.d.comb += [
+                pair.r.eq(window_r.scanned.tuple),
+                pair.s.eq(buffer_s.tuple),
+                pair.valid.eq(window_r.scanned.valid),
+            ]
+        m.d.comb += [
+            self.full.eq(comparator.full),
+            self.busy.eq(Cat(for_r, for_s, comparator.under_way).any() | comparator.waiting),
+        ]

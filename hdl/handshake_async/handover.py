@@ -1,12 +1,16 @@
-"""What the parts of an asynchronous handshake join agree on: room and messages."""
+"""The geometry of an asynchronous handshake join, and the layouts of its messages."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 
 
+@dataclass(frozen=True)
 class Handover:
     """The geometry of one join and the layouts that follow from it; R travels to the right, S to the left.
 
@@ -27,50 +31,53 @@ class Handover:
     link_queue, jobs, flight
         Messages from each neighbour, jobs for each window that may wait in a core, tuples of S that it may have
         forwarded without being acknowledged.
-
-    Attributes
-    ----------
-    rooms
-        How many tuples of each stream the first core of that stream takes; further ones never have more.
     """
 
     #: Tuples that still enter after their core has reported that it is full.
     _LATE = 3
 
-    def __init__(
-        self,
-        layout: TupleLayout,
-        *,
-        cores: int,
-        lanes: int,
-        windows: tuple[int, int],
-        slack: int,
-        link_queue: int,
-        jobs: int,
-        flight: int,
-    ):
-        self.layout = layout
-        self.cores = cores
-        self.lanes = lanes
-        self.windows = windows
-        self.link_queue = link_queue
-        self.jobs = jobs
-        self.flight = flight
+    layout: TupleLayout
+    _: KW_ONLY
+    cores: int
+    lanes: int
+    windows: tuple[int, int]
+    slack: int
+    link_queue: int
+    jobs: int
+    flight: int
+
+    @cached_property
+    def rooms(self) -> dict[str, int]:
+        """How many tuples of each stream the first core of that stream takes; further ones never have more."""
         # Removals on their way: in the queue and at its exit, in the queue of jobs, with one to spare, and at its exit.
-        removals = link_queue + jobs + 3
-        self.rooms = {side: (window + removals) // cores + slack for side, window in zip("rs", windows, strict=True)}
-        most = {"r": self.rooms["r"] + self._LATE, "s": self.rooms["s"] + self._LATE + flight}
-        self.rings = {side: Ring(lanes, -(-tuples // lanes)) for side, tuples in most.items()}
-        self.loads = {side: range(tuples + 1) for side, tuples in most.items()}
-        self.message = data.StructLayout({"enters": 1, "removes": 1, "tuple": layout.tuple})
-        self.job = data.StructLayout({"probes": 1, "rests": 1, "needs_shelf": 1, "removes": 1, "tuple": layout.tuple})
-        self._settings = (layout, cores, lanes, windows, slack, link_queue, jobs, flight)
+        removals = self.link_queue + self.jobs + 3
+        windows = zip("rs", self.windows, strict=True)
+        return {side: (window + removals) // self.cores + self.slack for side, window in windows}
 
-    def __eq__(self, other):
-        return isinstance(other, Handover) and self._settings == other._settings
+    @cached_property
+    def _most(self) -> dict[str, int]:
+        """Tuples of each stream in a core."""
+        return {"r": self.rooms["r"] + self._LATE, "s": self.rooms["s"] + self._LATE + self.flight}
 
-    def __hash__(self):
-        return hash(self._settings)
+    @cached_property
+    def rings(self) -> dict[str, LappedRing]:
+        """What a core has for each stream."""
+        return {side: LappedRing(self.lanes, -(-tuples // self.lanes)) for side, tuples in self._most.items()}
+
+    @cached_property
+    def loads(self) -> dict[str, range]:
+        """How many tuples of each stream a core may have."""
+        return {side: range(tuples + 1) for side, tuples in self._most.items()}
+
+    @cached_property
+    def message(self) -> data.StructLayout:
+        return data.StructLayout({"enters": 1, "removes": 1, "tuple": self.layout.tuple})
+
+    @cached_property
+    def job(self) -> data.StructLayout:
+        """What a message means for what rests of one stream at a core."""
+        flags = dict.fromkeys(("probes", "rests", "needs_store", "removes"), 1)
+        return data.StructLayout({**flags, "tuple": self.layout.tuple})
 
     def channel(self, side: str) -> wiring.Signature:
         """To the neighbour that tuples of one stream go to.

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.chain.link_arbiter import take_turns
+from streamjoin.hdl.chain.link_arbiter import LinkArbiter
 from streamjoin.hdl.chain.scan_join import ScanJoin
 from streamjoin.hdl.handshake_async.handover import Handover
 from streamjoin.hdl.handshake_async.window_worker import HandoverWorker
@@ -69,73 +69,82 @@ class HandoverCore(Part):
         reserve = handover.flight + 2
         m.submodules.left = from_left = FIFO.with_reserve(handover.message, handover.link_queue, reserve)
         m.submodules.right = from_right = FIFO.with_reserve(handover.message, handover.link_queue, reserve)
-        m.submodules.resting_r = resting_r = HandoverWorker(handover, "r", end=self._last)
-        m.submodules.resting_s = resting_s = HandoverWorker(handover, "s", end=self._first)
-        for channel, queue, resting in (
-            (self.from_left, from_left, resting_r),
-            (self.from_right, from_right, resting_s),
-        ):
-            m.d.comb += [
-                queue.i.p.eq(channel.message),
-                queue.i.valid.eq(channel.valid),
-                channel.room.eq(~queue.almost_full),
-            ]
-            # That a tuple goes is known late. Counted a cycle later it only makes a core seem to have more.
-            gone = Signal(name=f"gone_{resting.side}")
-            m.d.sync += [
-                gone.eq(resting.goes),
-                channel.load.eq(channel.load + (channel.valid & channel.message.enters) - gone),
-            ]
-
-        left, right = from_left.o.p, from_right.o.p
-        have_room = resting_r.room & resting_s.room
-        present = {side: Signal(handover.loads[side], name=f"present_{side}") for side in "rs"}
-        # The removal of a tuple that is still on its way here waits for it.
-        will_left, will_right, take_left, take_right, from_the_left = take_turns(
-            m,
-            from_left,
-            from_right,
-            may_left=have_room & ~((present["s"] == 0) & left.removes if self._first else 0),
-            may_right=have_room & ~((present["r"] == 0) & right.removes if self._last else 0),
-        )
-        m.d.sync += [
-            present["r"].eq(present["r"] + (take_left & left.enters) - (take_right & right.removes)),
-            present["s"].eq(present["s"] + (take_right & right.enters) - (take_left & left.removes)),
-            resting_r.push.eq(will_right | (will_left & left.enters)),
-            resting_s.push.eq(will_left | (will_right & right.enters)),
-        ]
-        for resting, comes, probing, newcomer in (
-            (resting_r, left, ~from_the_left, right),
-            (resting_s, right, from_the_left, left),
-        ):
-            m.d.comb += [
-                resting.job.rests.eq(~probing),
-                resting.job.probes.eq(probing & newcomer.enters),
-                resting.job.needs_shelf.eq(~probing | newcomer.enters),
-                resting.job.removes.eq(probing & newcomer.removes),
-                resting.job.tuple.eq(Mux(probing, newcomer.tuple.as_value(), comes.tuple.as_value())),
-            ]
-
-        self._send(m, self.to_right, resting_r, acknowledges=resting_r.probed)
-        self._send(m, self.to_left, resting_s, acknowledges=0)
+        m.submodules.worker_r = worker_r = HandoverWorker(handover, "r", end=self._last)
+        m.submodules.worker_s = worker_s = HandoverWorker(handover, "s", end=self._first)
+        self._receive(m, self.from_left, from_left, worker_r)
+        self._receive(m, self.from_right, from_right, worker_s)
+        arbiter = self._arbitrate(m, from_left, from_right, worker_r.room & worker_s.room)
+        self._give_jobs(m, from_left.o.p, from_right.o.p, arbiter, worker_r, worker_s)
+        self._send(m, self.to_right, worker_r, acknowledges=worker_r.probed)
+        self._send(m, self.to_left, worker_s, acknowledges=0)
         m.submodules.join = join = self._join()
-        connect(m, resting_r.scan, join.r)
-        connect(m, resting_s.scan, join.s)
+        connect(m, worker_r.scan, join.r)
+        connect(m, worker_s.scan, join.s)
         connect(m, join.o_result, flipped(self.o_result))
-        parts = (from_left, from_right, resting_r, resting_s, join)
+        parts = (from_left, from_right, worker_r, worker_s, join)
         sends = self.to_right.valid | self.to_left.valid
         m.d.sync += self.busy.eq(Cat(part.busy for part in parts).any() | sends | (self.from_left.load != 0))
         return m
 
-    def _send(self, m, channel, resting, *, acknowledges):
+    def _receive(self, m, channel, queue, worker):
+        """Messages of a neighbour wait in a queue; it is told how many tuples there are here."""
+        m.d.comb += [
+            queue.i.p.eq(channel.message),
+            queue.i.valid.eq(channel.valid),
+            channel.room.eq(~queue.almost_full),
+        ]
+        # That a tuple goes is known late. Counted a cycle later it only makes a core seem to have more.
+        gone = Signal(name=f"gone_{worker.side}")
+        m.d.sync += [
+            gone.eq(worker.goes),
+            channel.load.eq(channel.load + (channel.valid & channel.message.enters) - gone),
+        ]
+
+    def _arbitrate(self, m, from_left, from_right, workers_have_room) -> LinkArbiter:
+        """Which message is handled. The removal of a tuple that is still on its way here waits for it."""
+        left, right = from_left.o.p, from_right.o.p
+        present = {side: Signal(self._handover.loads[side], name=f"present_{side}") for side in "rs"}
+        arbiter = LinkArbiter(
+            m,
+            from_left,
+            from_right,
+            may_left=workers_have_room & ~((present["s"] == 0) & left.removes if self._first else 0),
+            may_right=workers_have_room & ~((present["r"] == 0) & right.removes if self._last else 0),
+        )
+        take_left, take_right = arbiter.take_left, arbiter.take_right
+        m.d.sync += [
+            present["r"].eq(present["r"] + (take_left & left.enters) - (take_right & right.removes)),
+            present["s"].eq(present["s"] + (take_right & right.enters) - (take_left & left.removes)),
+        ]
+        return arbiter
+
+    def _give_jobs(self, m, left, right, arbiter, worker_r, worker_s):
+        """What a message means for what rests here of both streams."""
+        m.d.sync += [
+            worker_r.push.eq(arbiter.will_right | (arbiter.will_left & left.enters)),
+            worker_s.push.eq(arbiter.will_left | (arbiter.will_right & right.enters)),
+        ]
+        for worker, comes, probing, newcomer in (
+            (worker_r, left, ~arbiter.from_left, right),
+            (worker_s, right, arbiter.from_left, left),
+        ):
+            m.d.comb += [
+                worker.job.rests.eq(~probing),
+                worker.job.probes.eq(probing & newcomer.enters),
+                worker.job.needs_store.eq(~probing | newcomer.enters),
+                worker.job.removes.eq(probing & newcomer.removes),
+                worker.job.tuple.eq(Mux(probing, newcomer.tuple.as_value(), comes.tuple.as_value())),
+            ]
+
+    def _send(self, m, channel, worker, *, acknowledges):
         """Send the oldest tuple on if the neighbour has fewer; an acknowledgement goes first."""
         here = (self.from_left if channel is self.to_right else self.from_right).load
-        lighter = Signal(name=f"lighter_{resting.side}")
-        m.d.comb += resting.send.eq(resting.offers & lighter & channel.room & ~acknowledges)
+        lighter = Signal(name=f"lighter_{worker.side}")
+        m.d.comb += worker.send.eq(worker.offers & lighter & channel.room & ~acknowledges)
         m.d.sync += [
             lighter.eq(channel.load < here),
-            channel.valid.eq(resting.send | acknowledges),
-            channel.message.enters.eq(resting.send),
+            channel.valid.eq(worker.send | acknowledges),
+            channel.message.enters.eq(worker.send),
             channel.message.removes.eq(acknowledges),
-            channel.message.tuple.eq(resting.oldest),
+            channel.message.tuple.eq(worker.oldest),
         ]

@@ -1,4 +1,4 @@
-"""What rests of one stream at a core of an asynchronous handshake join."""
+"""The window worker of an asynchronous handshake join: what rests of one stream at a core."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -11,7 +11,7 @@ from streamjoin.hdl.lib.fifo import FIFO
 
 
 class HandoverWorker(Part):
-    """Does one job after the other, and offers the oldest tuple that has not been sent on.
+    """Does the jobs of one window one after the other, and offers the oldest tuple that has not been sent on.
 
     A job may let its tuple rest here; scan all that rests here for it; and remove the oldest tuple, of R before the
     scan, of S after it. Removing and sending do not disturb a scan that goes on, and so need not wait for it.
@@ -71,19 +71,19 @@ class HandoverWorker(Part):
         m = Module()
         ring = self._handover.rings[self.side]
         m.submodules.jobs = jobs = FIFO.with_reserve(self._handover.job, self._handover.jobs, 1)
-        m.submodules.shelf = shelf = WindowStore(self._handover.layout.tuple, ring)
+        m.submodules.window = window = WindowStore(self._handover.layout.tuple, ring)
         job = jobs.o.p
         take, removes = Signal(), Signal()
         m.d.comb += [
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
             self.room.eq(~jobs.almost_full),
-            jobs.o.ready.eq(shelf.ready | ~job.needs_shelf),
+            jobs.o.ready.eq(window.ready | ~job.needs_store),
             take.eq(jobs.o.valid & jobs.o.ready),
             self.probed.eq(take & job.probes),
             removes.eq(take & job.removes),
             self.goes.eq(removes if self._end else self.send),
-            self.busy.eq(jobs.busy | shelf.busy),
+            self.busy.eq(jobs.busy | window.busy),
         ]
 
         # The place after the first is kept beside it, so that neither has to be computed when a scan begins.
@@ -94,20 +94,20 @@ class HandoverWorker(Part):
             m.d.sync += [first.eq(following), following.eq(ring.after(following))]
         if not self._end:
             unsent, may_fly = self._unsent(m, ring, removes) if keeps_sent else (first, 1)
-            m.d.comb += self.offers.eq(self._fetch_oldest(m, shelf, unsent) & may_fly)
+            m.d.comb += self.offers.eq(self._fetch_oldest(m, window, unsent) & may_fly)
 
         from_first = Mux(job.removes, following.as_value(), first.as_value()) if self.side == "r" else first
         m.d.comb += [
-            shelf.tuple.eq(job.tuple),
-            shelf.store.eq(take & job.rests),
-            shelf.begin.eq(self.probed),
-            shelf.first.eq(from_first),
-            shelf.end.eq(shelf.free),
-            shelf.go.eq(self.scan.go),
-            self.scan.wants.eq(shelf.walking),
-            self.scan.probe.eq(shelf.probe),
-            self.scan.mask.eq(shelf.mask),
-            *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
+            window.tuple.eq(job.tuple),
+            window.store.eq(take & job.rests),
+            window.begin.eq(self.probed),
+            window.first.eq(from_first),
+            window.end.eq(window.free),
+            window.go.eq(self.scan.go),
+            self.scan.wants.eq(window.walking),
+            self.scan.probe.eq(window.probe),
+            self.scan.mask.eq(window.mask),
+            *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(window.resting)),
         ]
         return m
 
@@ -120,17 +120,17 @@ class HandoverWorker(Part):
         m.d.sync += aloft.eq(aloft + self.send - removes)
         return unsent, aloft != self._handover.flight
 
-    def _fetch_oldest(self, m, shelf, unsent):
+    def _fetch_oldest(self, m, window, unsent):
         """Whether the oldest tuple that has not been sent is at hand; it is fetched as soon as the last one was."""
         holds, fetching = Signal(), Signal()
         m.d.comb += [
-            shelf.wanted.eq(unsent),
-            shelf.fetch.eq((unsent.as_value() != shelf.free.as_value()) & ~fetching & ~holds),
+            window.wanted.eq(unsent),
+            window.fetch.eq((unsent.as_value() != window.free.as_value()) & ~fetching & ~holds),
         ]
         m.d.sync += [
-            fetching.eq((fetching | shelf.fetch) & ~shelf.fetched),
-            holds.eq((holds | shelf.fetched) & ~self.send),
+            fetching.eq((fetching | window.fetch) & ~window.fetched),
+            holds.eq((holds | window.fetched) & ~self.send),
         ]
-        with m.If(shelf.fetched):
-            m.d.sync += self.oldest.eq(shelf.picked)
+        with m.If(window.fetched):
+            m.d.sync += self.oldest.eq(window.picked)
         return holds

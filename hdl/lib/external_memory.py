@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.line_memory import line_write
-from streamjoin.hdl.lib.request import service, tagged
+from streamjoin.hdl.lib.request import request_response, tagged
 
 #: Cycles: one for the bus, one for the memory.
 LEAST_LATENCY = 2
@@ -46,7 +46,7 @@ class ExternalMemory(Part):
     line, lines, clients
         As in :class:`LineMemory`, with two ports to read.
     latency
-        Cycles from a question to its answer, from 2 up.
+        Cycles from a request to its response, from 2 up.
     bandwidth
         Bytes a cycle.
 
@@ -62,7 +62,7 @@ class ExternalMemory(Part):
         self._line, self._lines, self._clients = line, lines, clients
         self._latency, self._bandwidth = latency, bandwidth
         reads = {
-            f"read{n}": In(service(tagged(range(lines), number), tagged(line, number)))
+            f"read{n}": In(request_response(tagged(range(lines), number), tagged(line, number)))
             for n, number in enumerate(clients)
         }
         super().__init__({"i": In(stream.Signature(line_write(line, lines))), **reads})
@@ -73,7 +73,7 @@ class ExternalMemory(Part):
         # Never more than a line for each port, and a cycle's worth, is saved up.
         most = 3 * cost
         budget = Signal(range(most + self._bandwidth + 1))
-        ports = [self.i, self.read0.ask, self.read1.ask]
+        ports = [self.i, self.read0.request, self.read1.request]
         first = Signal(range(3))
         granted = Signal(3)
         spent = Signal(range(most + 1))
@@ -108,18 +108,18 @@ class ExternalMemory(Part):
         return m
 
     def _read(self, m, n, port, granted):
-        """A question on its way; the address and the line that the memory has for it."""
-        question = data.StructLayout({"ask": port.ask.p.shape(), "valid": 1})
-        stages = [Signal(question, name=f"under_way{n}_{stage}") for stage in range(self._latency)]
+        """A request on its way; the address and the line that the memory has for it."""
+        pending = data.StructLayout({"request": port.request.p.shape(), "valid": 1})
+        stages = [Signal(pending, name=f"under_way{n}_{stage}") for stage in range(self._latency)]
         line = Signal(self._line.size, name=f"line{n}")
         m.d.sync += [
-            stages[0].ask.eq(port.ask.p),
+            stages[0].request.eq(port.request.p),
             stages[0].valid.eq(granted),
             *(late.eq(early) for early, late in pairwise(stages)),
         ]
         m.d.comb += [
-            port.answer.valid.eq(stages[-1].valid),
-            port.answer.p.client.eq(stages[-1].ask.client),
-            port.answer.p.what.eq(line),
+            port.response.valid.eq(stages[-1].valid),
+            port.response.p.client.eq(stages[-1].request.client),
+            port.response.p.what.eq(line),
         ]
-        return stages[-2].ask.what, line
+        return stages[-2].request.what, line

@@ -1,4 +1,4 @@
-"""A queue of shaped items between two streams, with an early warning."""
+"""A FIFO of shaped items between two streams, with an early warning."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import memory, stream
@@ -21,9 +21,9 @@ class FIFO(Part):
     Everything that leaves this part comes straight out of a register: ``i.ready``, ``o.valid``, ``o.p`` and
     ``almost_full``. So queues cut paths, wherever their neighbours are placed. Items wait in a memory that is read
     synchronously, which every family of FPGAs has; the register behind it is the exit, where one more item stands.
-    The number of items in the memory is kept in unary, one bit a place: full, empty and almost full each are a bit of
-    it, where a binary number would have to be compared. A deep queue, of more than 64, counts in binary, and has a
-    register for each of the three.
+    The number of items in the memory is kept in thermometer code, as many ones from bit 0 up: full, empty and almost
+    full each are a bit of it, where a binary number would have to be compared. A deep queue, of more than 64, counts in
+    binary, and has a register for each of the three.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class FIFO(Part):
 
 
 class _Thermometer:
-    """The number of items in a memory, as many ones: each flag is one bit of it."""
+    """The number of items in a memory in thermometer code: each flag is one bit of it."""
 
     def __init__(self, depth: int, warning: int):
         self._level = Signal(depth, name="level")
@@ -118,7 +118,7 @@ class _Thermometer:
 
 
 class _Binary:
-    """The number of items in a memory, and a register for each flag."""
+    """The number of items in a memory in binary, and a register for each flag."""
 
     def __init__(self, depth: int, warning: int):
         self._depth = depth

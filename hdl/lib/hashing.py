@@ -1,4 +1,4 @@
-"""The bucket of a key."""
+"""The hash function of indexes: which bucket a key belongs to."""
 
 from functools import reduce
 from operator import xor

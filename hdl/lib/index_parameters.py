@@ -1,4 +1,4 @@
-"""How a join finds what may match: by looking at all tuples, or at those of a bucket."""
+"""The parameters of a hash index: whether a core scans all it holds, or looks up the bucket of a key."""
 
 from streamjoin.hdl.base.parameters import ParameterError
 

@@ -1,4 +1,4 @@
-"""The memory of all main arrays."""
+"""A memory of lines, each of several items, with one write port and several read ports."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory, stream
@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.request import service, tagged
+from streamjoin.hdl.lib.request import request_response, tagged
 
 
 def line_write(line, lines: int) -> data.StructLayout:
@@ -15,10 +15,10 @@ def line_write(line, lines: int) -> data.StructLayout:
 
 
 class LineMemory(Part):
-    """A memory of lines with one port to write and several to read, all at once.
+    """Writes a line and reads one at each read port in every cycle.
 
-    Each port takes a question in every cycle, and answers it in the next. Whoever reads a line in the cycle in which it
-    is written gets either; nobody here does.
+    Each read port takes a request in every cycle, and responds in the next. Whoever reads a line in the cycle in which
+    it is written gets either; nobody here does.
 
     Parameters
     ----------
@@ -27,20 +27,20 @@ class LineMemory(Part):
     lines
         How many there are.
     clients
-        For each port to read, how many share it.
+        For each read port, how many share it.
 
     Members
     -------
     i
         Lines to be written; always ready.
     read0, read1, ...
-        The ports to read.
+        The read ports.
     """
 
     def __init__(self, line, lines: int, clients: tuple[int, ...]):
         self._line, self._lines, self._clients = line, lines, clients
         reads = {
-            f"read{n}": In(service(tagged(range(lines), number), tagged(line, number)))
+            f"read{n}": In(request_response(tagged(range(lines), number), tagged(line, number)))
             for n, number in enumerate(clients)
         }
         super().__init__({"i": In(stream.Signature(line_write(line, lines))), **reads})
@@ -58,14 +58,14 @@ class LineMemory(Part):
         for n in range(len(self._clients)):
             port, read = getattr(self, f"read{n}"), lines.read_port()
             asked = Signal(name=f"asked{n}")
-            client = Signal.like(port.ask.p.client, name=f"client{n}", reset_less=True)
+            client = Signal.like(port.request.p.client, name=f"client{n}", reset_less=True)
             m.d.comb += [
-                port.ask.ready.eq(1),
-                read.addr.eq(port.ask.p.what),
-                read.en.eq(port.ask.valid),
-                port.answer.valid.eq(asked),
-                port.answer.p.what.eq(read.data),
-                port.answer.p.client.eq(client),
+                port.request.ready.eq(1),
+                read.addr.eq(port.request.p.what),
+                read.en.eq(port.request.valid),
+                port.response.valid.eq(asked),
+                port.response.p.what.eq(read.data),
+                port.response.p.client.eq(client),
             ]
-            m.d.sync += [asked.eq(port.ask.valid), client.eq(port.ask.p.client)]
+            m.d.sync += [asked.eq(port.request.valid), client.eq(port.request.p.client)]
         return m

@@ -1,4 +1,4 @@
-"""Two result streams into one: the paper's three-state merger and one that passes a result every cycle."""
+"""Mergers of two streams into one: the paper's three-state one and one that passes a result every cycle."""
 
 from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream
@@ -6,14 +6,14 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.replicated_select import choose, copies
+from streamjoin.hdl.lib.replicated_select import replicated_mux, select_registers
 
 #: The smallest queue: with less, one merger could not pass a result every cycle and the other could never read two.
 LEAST_QUEUE = 2
 
 
 class _TwoInOneOut(Part):
-    """The interface that both mergers share.
+    """The interface that all mergers share.
 
     No output depends on an input of the same cycle: mergers of a tree may stand far apart.
 
@@ -23,9 +23,8 @@ class _TwoInOneOut(Part):
         What an item looks like.
     depth
         How many may wait.
-    spread
-        Whether the choice between the inputs is made by several registers
-        (:mod:`streamjoin.hdl.lib.replicated_select`).
+    replicated
+        Whether the select between the inputs is replicated (:mod:`streamjoin.hdl.lib.replicated_select`).
 
     Members
     -------
@@ -37,20 +36,20 @@ class _TwoInOneOut(Part):
         Something is inside.
     """
 
-    def __init__(self, shape, depth: int, *, spread: bool = False):
+    def __init__(self, shape, depth: int, *, replicated: bool = False):
         if depth < LEAST_QUEUE:
             raise ValueError(f"a merger needs a queue of at least {LEAST_QUEUE} results, not {depth}")
         self.shape = shape
         self.depth = depth
-        self.spread = spread
+        self.replicated = replicated
         super().__init__({"i": In(stream.Signature(shape)).array(2), "o": Out(stream.Signature(shape)), "busy": Out(1)})
 
     def _chosen(self, m, turn, decides, following):
         """The item of the input whose turn it is; ``turn`` becomes ``following`` when it ``decides``."""
         first, second = (Value.cast(port.p) for port in self.i)
-        if not self.spread:
+        if not self.replicated:
             return Mux(turn, second, first)
-        return choose(copies(m, "turn", Mux(decides, following, turn), first), second, first)
+        return replicated_mux(select_registers(m, "turn", Mux(decides, following, turn), first), second, first)
 
 
 class Merger(_TwoInOneOut):
@@ -161,10 +160,10 @@ class PunctuatedMerger(_TwoInOneOut):
 MERGERS = {"streaming": Merger, "three-state": ThreeStateMerger}
 
 
-def make_merger(name: str, shape, depth: int, *, spread: bool = False) -> Part:
+def make_merger(name: str, shape, depth: int, *, replicated: bool = False) -> Part:
     """The merger that the parameter names, or one of its kind that knows punctuations."""
     if "mark" not in getattr(shape, "members", ()):
-        return MERGERS[name](shape, depth, spread=spread)
+        return MERGERS[name](shape, depth, replicated=replicated)
     if name != "streaming":
         raise ValueError(f"punctuations need a streaming merger, not {name}")
-    return PunctuatedMerger(shape, depth, spread=spread)
+    return PunctuatedMerger(shape, depth, replicated=replicated)

@@ -1,4 +1,4 @@
-"""The binary tree of mergers that gathers the results of all cores."""
+"""A binary tree of mergers: many streams into one."""
 
 from amaranth.hdl import Cat, Module
 from amaranth.lib import stream
@@ -24,8 +24,8 @@ class MergingTree(Part):
         How many streams to gather; one passes straight through.
     merger
         ``"streaming"`` or ``"three-state"``.
-    depth, spread
-        Of each merger: room in its queue, and whether several registers choose.
+    depth, replicated
+        Of each merger: room in its queue, and whether its select is replicated.
 
     Members
     -------
@@ -37,10 +37,10 @@ class MergingTree(Part):
         One bit a merger: resets it.
     """
 
-    def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4, spread: bool = False):
+    def __init__(self, shape, leaves: int, *, merger: str = "streaming", depth: int = 4, replicated: bool = False):
         if leaves < 1:
             raise ValueError(f"a merging tree needs at least one leaf, not {leaves}")
-        self._merger = lambda: make_merger(merger, shape, depth, spread=spread)
+        self._merger = lambda: make_merger(merger, shape, depth, replicated=replicated)
         super().__init__(
             {
                 "i": In(stream.Signature(shape)).array(leaves),

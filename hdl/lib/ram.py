@@ -1,4 +1,4 @@
-"""What synthesis has to be told about memories.
+"""Attributes of memories, for synthesis.
 
 What they hold before anything is written, nobody may rely on: a chip need not clear them, a reset leaves in them what
 was there, and to a simulator of four states it is unknown. So a part looks only at what it has written since the last

@@ -1,4 +1,4 @@
-"""Choices of many bits, made by several registers that say the same.
+"""Multiplexers of many bits whose select is replicated: several registers that say the same.
 
 A register that selects a hundred bits drives a hundred loads, and routers make detours to some of them: such nets were
 the longest paths of chains of cores, however near the loads. So each register selects a share of the bits only.
@@ -12,16 +12,16 @@ from streamjoin.hdl.lib.control_tree import Relay
 SHARE = 16
 
 
-def copies(m: Module, name: str, value: ValueLike, chosen: ValueLike) -> list[Value]:
-    """What the bit ``value`` was a cycle ago, in as many registers as it takes to select something like ``chosen``."""
-    relays = [Relay(1, resets=True) for _ in range(0, len(Value.cast(chosen)), SHARE)]
+def select_registers(m: Module, name: str, value: ValueLike, selected: ValueLike) -> list[Value]:
+    """What the bit ``value`` was a cycle ago, in as many registers as it takes to select all of ``selected``."""
+    relays = [Relay(1, resets=True) for _ in range(0, len(Value.cast(selected)), SHARE)]
     for n, relay in enumerate(relays):
         m.submodules[f"{name}{n}"] = relay
         m.d.comb += relay.i.eq(value)
     return [relay.o for relay in relays]
 
 
-def choose(selects: list[Value], one: ValueLike, other: ValueLike) -> Value:
+def replicated_mux(selects: list[Value], one: ValueLike, other: ValueLike) -> Value:
     """``one`` where the selects are up, else ``other``."""
     one, other = Value.cast(one), Value.cast(other)
     shares = range(0, len(one), SHARE)

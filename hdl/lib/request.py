@@ -1,4 +1,4 @@
-"""Questions that many ask one server, which answers each after a while."""
+"""Requests that many clients send to one server, and its responses: the port of each, and an arbiter between them."""
 
 from amaranth.hdl import Module, ResetSignal, Signal
 from amaranth.lib import data, stream, wiring
@@ -9,29 +9,29 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.merging_tree import MergingTree
 
 
-def service(question, answer) -> wiring.Signature:
-    """What a client of a server has: it asks, and is answered in the order in which it asked.
+def request_response(request, response) -> wiring.Signature:
+    """What a client of a server has: requests, and the responses to them in the same order.
 
-    A client asks only for what it has room for: answers cannot be held back.
+    A client asks only for what it has room for: there is no back-pressure on responses.
     """
-    answers = wiring.Signature({"valid": Out(1), "p": Out(answer)})
-    return wiring.Signature({"ask": Out(stream.Signature(question)), "answer": In(answers)})
+    responses = wiring.Signature({"valid": Out(1), "p": Out(response)})
+    return wiring.Signature({"request": Out(stream.Signature(request)), "response": In(responses)})
 
 
 def tagged(shape, clients: int) -> data.StructLayout:
-    """A question or an answer, and whose it is."""
+    """A request or a response, and the number of its client."""
     return data.StructLayout({"what": shape, "client": max(1, ceil_log2(clients))})
 
 
 class RequestArbiter(Part):
     """Lets several clients share one server.
 
-    Questions go through a tree of mergers, so that all clients have their turn; what goes to the server says who asks,
-    and the server says it again with its answer, which reaches the client one cycle later.
+    Requests go through a tree of mergers, so that all clients have their turn; what goes to the server has the number
+    of its client, and so has the response, which reaches the client one cycle later.
 
     Parameters
     ----------
-    question, answer
+    request, response
         Their shapes.
     clients
         How many.
@@ -41,34 +41,34 @@ class RequestArbiter(Part):
     clients
         To the clients.
     server
-        To the server: a service with tagged questions and answers, answered in order.
+        To the server, which gives tagged responses to tagged requests, in order.
     """
 
-    def __init__(self, question, answer, clients: int):
-        self._question, self._answer, self._number = question, answer, clients
+    def __init__(self, request, response, clients: int):
+        self._request, self._response, self._number = request, response, clients
         super().__init__(
             {
-                "clients": In(service(question, answer)).array(clients),
-                "server": Out(service(tagged(question, clients), tagged(answer, clients))),
+                "clients": In(request_response(request, response)).array(clients),
+                "server": Out(request_response(tagged(request, clients), tagged(response, clients))),
             }
         )
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.tree = tree = MergingTree(tagged(self._question, self._number), self._number, depth=2)
-        connect(m, tree.o, flipped(self.server.ask))
+        m.submodules.tree = tree = MergingTree(tagged(self._request, self._number), self._number, depth=2)
+        connect(m, tree.o, flipped(self.server.request))
         m.d.comb += tree.clear.eq(ResetSignal().replicate(len(tree.clear)))
-        given = Signal(tagged(self._answer, self._number), reset_less=True)
+        given = Signal(tagged(self._response, self._number), reset_less=True)
         some = Signal()
-        m.d.sync += [given.eq(self.server.answer.p), some.eq(self.server.answer.valid)]
+        m.d.sync += [given.eq(self.server.response.p), some.eq(self.server.response.valid)]
         for n, client in enumerate(self.clients):
             leaf = tree.i[n]
             m.d.comb += [
-                leaf.valid.eq(client.ask.valid),
-                leaf.p.what.eq(client.ask.p),
+                leaf.valid.eq(client.request.valid),
+                leaf.p.what.eq(client.request.p),
                 leaf.p.client.eq(n),
-                client.ask.ready.eq(leaf.ready),
-                client.answer.valid.eq(some & (given.client == n)),
-                client.answer.p.eq(given.what),
+                client.request.ready.eq(leaf.ready),
+                client.response.valid.eq(some & (given.client == n)),
+                client.response.p.eq(given.what),
             ]
         return m

@@ -1,4 +1,4 @@
-"""Places in a memory that is written and read row by row, round and round."""
+"""Ring buffers in rows: the places of a memory that is written and read round and round, ``lanes`` items to a row."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,9 @@ from amaranth.lib import data
 
 @dataclass(frozen=True)
 class Ring:
-    """``rows`` of ``lanes`` items each: item after item goes to lane after lane, and then to the next row.
+    """A ring of ``rows`` of ``lanes`` items each: item after item goes to lane after lane, and then to the next row.
 
-    A *place* is a lane, a row and a lap, which changes whenever the last row has been passed, so that full and empty
-    differ. A *line* is a row in one lap.
+    A *place* is a lane and a row. A *line* is all of a place but its lane: here its row.
     """
 
     lanes: int
@@ -19,7 +18,33 @@ class Ring:
 
     @property
     def place(self) -> data.StructLayout:
-        return data.StructLayout({"lane": range(self.lanes), "row": range(self.rows), "lap": 1})
+        return data.StructLayout({"lane": range(self.lanes), "row": range(self.rows)})
+
+    def line(self, place) -> Value:
+        """The line of a place."""
+        return place.row
+
+    def after(self, place) -> data.View:
+        """The place that follows."""
+        last = place.lane == self.lanes - 1
+        line = self.line(place)
+        return data.View(self.place, Cat(_next(place.lane, last), Mux(last, self.line_after(line), line)))
+
+    def line_after(self, line: Value) -> Value:
+        """The line that follows."""
+        return _next(line, line == self.rows - 1)
+
+
+@dataclass(frozen=True)
+class LappedRing(Ring):
+    """A ring whose places have a lap, too, which changes whenever the last row has been passed: full and empty differ.
+
+    A line is a row in one lap: its number, and the lap above it.
+    """
+
+    @property
+    def place(self) -> data.StructLayout:
+        return data.StructLayout({**super().place.members, "lap": 1})
 
     def nth(self, number: int) -> dict[str, int]:
         """The place of an item, counted from 0, as a start value."""
@@ -27,28 +52,24 @@ class Ring:
         laps, row = divmod(lines, self.rows)
         return {"lane": lane, "row": row, "lap": laps % 2}
 
-    def after(self, place) -> data.View:
-        """The place that follows."""
-        last = place.lane == self.lanes - 1
-        lane = Mux(last, 0, place.lane + 1)[: len(place.lane)]
-        return data.View(self.place, Cat(lane, Mux(last, self.line_after(line(place)), line(place))))
+    def line(self, place) -> Value:
+        return Cat(place.row, place.lap)
 
     def line_after(self, line: Value) -> Value:
-        """The line that follows."""
         row, lap = line[:-1], line[-1]
         last = row == self.rows - 1
-        return Cat(Mux(last, 0, row + 1)[: len(row)], lap ^ last)
+        return Cat(_next(row, last), lap ^ last)
 
     def line_before(self, place) -> Value:
         """The last line that has an item when ``place`` is the first free one."""
         first = place.row == 0
         before = Cat(Mux(first, self.rows - 1, place.row - 1)[: len(place.row)], place.lap ^ first)
-        return Mux(place.lane != 0, line(place), before)
+        return Mux(place.lane != 0, self.line(place), before)
 
 
-def line(place) -> Value:
-    """The line of a place: its row, and the lap above it."""
-    return Cat(place.row, place.lap)
+def _next(number: Value, last: Value) -> Value:
+    """The number that follows, 0 after the last one."""
+    return Mux(last, 0, number + 1)[: len(number)]
 
 
 def between(first, place, end):

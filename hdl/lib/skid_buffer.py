@@ -1,11 +1,11 @@
-"""Where the items of a stream leave a part for another that may stand far away."""
+"""A skid buffer: two registers between a part and another that may stand far away."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.replicated_select import choose, copies
+from streamjoin.hdl.lib.replicated_select import replicated_mux, select_registers
 
 
 class SkidBuffer(Part):
@@ -34,12 +34,12 @@ class SkidBuffer(Part):
         some, both = Signal(), Signal()
         entering, leaving = Signal(), Signal()
         next_from_second = Signal()
-        from_second = copies(m, "from_second", next_from_second, first)
+        from_second = select_registers(m, "from_second", next_from_second, first)
         into_second = from_second[0] ^ some
         m.d.comb += [
             self.i.ready.eq(~both),
             self.o.valid.eq(some),
-            self.o.p.eq(choose(from_second, second, first)),
+            self.o.p.eq(replicated_mux(from_second, second, first)),
             self.busy.eq(some),
             entering.eq(self.i.valid & ~both),
             leaving.eq(some & self.o.ready),

@@ -1,10 +1,10 @@
-"""A scrambler of 32-bit words that gates, integers and arrays compute alike."""
+"""Xorshift, a scrambler of 32-bit words: the same function for gates, integers and arrays."""
 
 WORD = 32
 MASK = (1 << WORD) - 1
 
 
-def scrambled(x):
+def xorshift32(x):
     """Marsaglia's xorshift: a bijection of 32-bit words that has no fixed point but 0.
 
     Each bit of the outcome is the exclusive or of a few bits of ``x``: two levels of gates. ``x`` may be an integer,

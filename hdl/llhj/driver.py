@@ -84,48 +84,19 @@ class ExpeditionDriver(ChainDriver):
         m = Module()
         expedition = self._expedition
         m.submodules.gate = gate = InputGate(
-            expedition.layout, tuple(expedition.windows.values()), on_full=self._on_full, **self._delays
+            expedition.layout, expedition.windows, on_full=self._on_full, **self._delays
         )
         connect_gate(m, self, gate, expedition.layout)
         m.d.comb += self.starting.eq(gate.starting)
 
         enters = {"r": gate.enter_r, "s": gate.enter_s}
-        full = {"r": gate.full_r, "s": gate.full_s}
-        ports = {"r": self.i_r, "s": self.i_s}
-        # The ends of the chain may be far away: whatever comes from there, or goes there, stands in a register.
-        comes_out, exits = {}, {}
-        for side, channel in (("r", self.from_left), ("s", self.from_right)):
-            comes_out[side] = Signal(name=f"comes_out_{side}")
-            exits[side] = Signal(channel.message.shape(), name=f"out_of_{side}", reset_less=True)
-            # Cores that have not been reset yet may still send what is of no account.
-            m.d.sync += [comes_out[side].eq(channel.valid & ~gate.starting), exits[side].eq(channel.message)]
-        windows = {}
-        for side, other in ("rs", "sr"):
-            ended = comes_out[side] & exits[side].valid
-            # What has expired of a stream is told by those who bring the other.
-            known = Mux(comes_out[other], exits[other].told, 0)
-            windows[side] = DriverWindow(
-                m, expedition, side, enters=enters[side], full=full[side], ended=ended, known=known
-            )
-        entrances = {"r": self.to_right, "s": self.to_left}
-        punctuation = None
+        exits = {
+            "r": self._exit(m, "r", self.from_left, ~gate.starting),
+            "s": self._exit(m, "s", self.from_right, ~gate.starting),
+        }
+        windows = self._windows(m, enters, {"r": gate.full_r, "s": gate.full_s}, exits)
         waits = Signal()
-        if expedition.layout.numbered:
-            # A punctuation goes where it keeps no tuple waiting: while none can enter anyway, or none seems to come.
-            idle = Signal()
-            m.d.sync += idle.eq(~(self.i_r.valid | self.i_s.valid))
-            punctuation = Punctuation(
-                m,
-                self._period,
-                outstanding=self._outstanding,
-                lull=self._lull,
-                enters=enters,
-                windows=windows,
-                exits={side: (comes_out[side], exits[side]) for side in "rs"},
-                free=gate.room & (waits | idle | gate.draining),
-                draining=gate.draining,
-                left=self.punctuated,
-            )
+        punctuation = self._punctuation(m, gate, waits, enters, windows, exits) if expedition.layout.numbered else None
         punctuates, unsaid = (punctuation.goes, punctuation.unsaid) if punctuation else (0, 0)
         closed = windows["r"].closed | windows["s"].closed | (punctuation.closed if punctuation else 0)
         self._pace_out(m, waits, enters, closed)
@@ -138,24 +109,15 @@ class ExpeditionDriver(ChainDriver):
             self.from_left.room.eq(1),
             self.from_right.room.eq(1),
         ]
-        fields = expedition.layout.arrival.members
-        for side, other in ("rs", "sr"):
-            window, entrance = windows[other], entrances[side]
-            # R is the earlier of two that enter together: S knows what R has pushed out, not the other way round.
-            expired = window.expired_next if side == "s" else window.expired
-            pending = window.pending_next if side == "s" else window.pending
-            alone = ~enters[side] & gate.room & (window.hurry | (punctuates if side == "r" else 0))
-            m.d.comb += window.tell.eq(enters[side] | alone)
-            m.d.sync += [
-                entrance.valid.eq(window.tell),
-                entrance.message.valid.eq(enters[side]),
-                entrance.message.fresh.eq(enters[side]),
-                entrance.message.hops.eq(windows[side].hops),
-                entrance.message.arrives.eq(windows[side].hops == 0),
-                *(entrance.message.tuple[field].eq(ports[side].p[field]) for field in fields),
-                entrance.message.expired.eq(expired),
-                entrance.message.told.eq(pending),
-            ]
+        # R is the earlier of two that enter together: S knows what R has pushed out, not the other way round.
+        r, s = windows["r"], windows["s"]
+        self._enter(m, self.to_right, self.i_r, r, enters["r"], s.expired, s.pending)
+        self._enter(m, self.to_left, self.i_s, s, enters["s"], r.expired_next, r.pending_next)
+        m.d.comb += [
+            s.tell.eq(enters["r"] | (~enters["r"] & gate.room & (s.hurry | punctuates))),
+            r.tell.eq(enters["s"] | (~enters["s"] & gate.room & r.hurry)),
+        ]
+        m.d.sync += [self.to_right.valid.eq(s.tell), self.to_left.valid.eq(r.tell)]
         if punctuation is not None:
             m.d.sync += [
                 self.to_left.message.tuple.order.eq(punctuation.arrivals + gate.enter_r),
@@ -163,6 +125,63 @@ class ExpeditionDriver(ChainDriver):
                 self.to_right.message.punctuates.eq(punctuates),
             ]
         return m
+
+    def _exit(self, m, side, channel, counts):
+        """What comes out of the far end: whether a message does, and the message."""
+        # The ends of the chain may be far away: whatever comes from there, or goes there, stands in a register.
+        comes_out = Signal(name=f"comes_out_{side}")
+        message = Signal(channel.message.shape(), name=f"out_of_{side}", reset_less=True)
+        # Cores that have not been reset yet may still send what is of no account.
+        m.d.sync += [comes_out.eq(channel.valid & counts), message.eq(channel.message)]
+        return comes_out, message
+
+    def _windows(self, m, enters, full, exits) -> dict[str, DriverWindow]:
+        """What is known of both streams."""
+        windows = {}
+        for side, other in ("rs", "sr"):
+            comes_out, message = exits[side]
+            told_out, told = exits[other]
+            windows[side] = DriverWindow(
+                m,
+                self._expedition,
+                side,
+                enters=enters[side],
+                full=full[side],
+                ended=comes_out & message.valid,
+                # What has expired of a stream is told by those who bring the other.
+                known=Mux(told_out, told.told, 0),
+            )
+        return windows
+
+    def _punctuation(self, m, gate, waits, enters, windows, exits) -> Punctuation:
+        """It goes where it keeps no tuple waiting: while none can enter anyway, or none seems to come."""
+        idle = Signal()
+        m.d.sync += idle.eq(~(self.i_r.valid | self.i_s.valid))
+        return Punctuation(
+            m,
+            self._period,
+            outstanding=self._outstanding,
+            lull=self._lull,
+            enters=enters,
+            windows=windows,
+            exits=exits,
+            free=gate.room & (waits | idle | gate.draining),
+            draining=gate.draining,
+            left=self.punctuated,
+        )
+
+    def _enter(self, m, entrance, port, window, enters, expired, pending):
+        """A tuple into one end, with word of what has expired of the other stream; the word may go alone, too."""
+        message = entrance.message
+        m.d.sync += [
+            message.valid.eq(enters),
+            message.fresh.eq(enters),
+            message.hops.eq(window.hops),
+            message.arrives.eq(window.hops == 0),
+            *(message.tuple[field].eq(port.p[field]) for field in self._expedition.layout.arrival.members),
+            message.expired.eq(expired),
+            message.told.eq(pending),
+        ]
 
     def _pace_out(self, m, waits, enters, closed):
         """Keep ``waits`` up, a register, while the pace allows no tuple, or the windows are closed.

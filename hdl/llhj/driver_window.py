@@ -27,7 +27,7 @@ class DriverWindow:
     """
 
     def __init__(self, m, expedition, side, *, enters, full, ended, known):
-        window, slack, cores = expedition.windows[side], expedition.slack[side], expedition.cores
+        window, slack, cores = expedition.window[side], expedition.slack[side], expedition.cores
         resting = Signal(range(window + 1), name=f"resting_{side}")
         on_the_way = Signal(range(expedition.room[side] + 1), name=f"on_the_way_{side}")
         used = Signal(range(expedition.room[side] + 1), name=f"used_{side}")

@@ -1,4 +1,7 @@
-"""What the parts of a low-latency handshake join agree on: places, marks and messages."""
+"""The geometry of a low-latency handshake join, and the layouts of its places, marks and messages."""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 
 from amaranth.hdl import Mux, Value
 from amaranth.lib import data, wiring
@@ -6,10 +9,11 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.chain.window_store import WindowStore
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 
 
+@dataclass(frozen=True)
 class Expedition:
     """The geometry of one join and the layouts that follow from it; R travels to the right, S to the left.
 
@@ -35,55 +39,76 @@ class Expedition:
         If there is an index, into how many buckets keys are hashed in each core.
     """
 
-    def __init__(
-        self, layout: TupleLayout, *, cores: int, lanes: int, windows: tuple[int, int], buckets: int | None = None
-    ):
-        self.layout = layout
-        self.cores = cores
-        self.lanes = lanes
-        self.windows = dict(zip("rs", windows, strict=True))
-        # One row more than the window fills: it is used while word of what has expired goes round.
-        self.rings = {side: Ring(lanes, -(-window // (cores * lanes)) + 1) for side, window in self.windows.items()}
-        self.room = {side: ring.rows * lanes * cores for side, ring in self.rings.items()}
-        self.slack = {side: self.room[side] - window for side, window in self.windows.items()}
+    layout: TupleLayout
+    _: KW_ONLY
+    cores: int
+    lanes: int
+    windows: tuple[int, int]
+    buckets: int | None = None
 
-        self.marks = {
-            side: data.StructLayout({"place": ring.place, "hops": range(cores + 1)})
-            for side, ring in self.rings.items()
-        }
-        tuples = {"valid": 1, "fresh": 1, "hops": range(cores), "arrives": 1, "tuple": layout.tuple}
-        self.rightward = data.StructLayout(
+    @cached_property
+    def window(self) -> dict[str, int]:
+        """Tuples in the window of each stream."""
+        return dict(zip("rs", self.windows, strict=True))
+
+    @cached_property
+    def rings(self) -> dict[str, LappedRing]:
+        """What a core has for each stream."""
+        # One row more than the window fills: it is used while word of what has expired goes round.
+        rows = {side: -(-window // (self.cores * self.lanes)) + 1 for side, window in self.window.items()}
+        return {side: LappedRing(self.lanes, number) for side, number in rows.items()}
+
+    @cached_property
+    def room(self) -> dict[str, int]:
+        """Tuples of each stream that all cores together have room for."""
+        return {side: ring.rows * self.lanes * self.cores for side, ring in self.rings.items()}
+
+    @cached_property
+    def slack(self) -> dict[str, int]:
+        """How many of them are beyond the window."""
+        return {side: self.room[side] - window for side, window in self.window.items()}
+
+    @cached_property
+    def marks(self) -> dict[str, data.StructLayout]:
+        hops = range(self.cores + 1)
+        return {side: data.StructLayout({"place": ring.place, "hops": hops}) for side, ring in self.rings.items()}
+
+    @cached_property
+    def rightward(self) -> data.StructLayout:
+        """A message to the right."""
+        return data.StructLayout(
             {
-                **tuples,
+                **self._travelling,
                 "expired": self.marks["s"],
                 "told": range(self.slack["s"] + 1),
                 "acknowledges": 1,
-                **({"punctuates": 1} if layout.numbered else {}),
+                **self._punctuates,
             }
         )
-        self.leftward = data.StructLayout(
-            {**tuples, "expired": self.marks["r"], "told": range(self.slack["r"] + 1), "ended": self.marks["r"]}
-        )
-        self.jobs = {
-            side: data.StructLayout(
-                {
-                    **dict.fromkeys(("probes", "rests", "needs_shelf", "fly", "land"), 1),
-                    **({"punctuates": 1} if layout.numbered else {}),
-                    "tuple": layout.tuple,
-                    "first": ring.place,
-                    "end": ring.place,
-                }
-            )
+
+    @cached_property
+    def leftward(self) -> data.StructLayout:
+        """A message to the left."""
+        word = {"expired": self.marks["r"], "told": range(self.slack["r"] + 1), "ended": self.marks["r"]}
+        return data.StructLayout({**self._travelling, **word})
+
+    @cached_property
+    def jobs(self) -> dict[str, data.StructLayout]:
+        """What a message means for what rests of each stream at a core."""
+        flags = dict.fromkeys(("probes", "rests", "needs_store", "fly", "land"), 1)
+        what = {**flags, **self._punctuates, "tuple": self.layout.tuple}
+        return {
+            side: data.StructLayout({**what, "first": ring.place, "end": ring.place})
             for side, ring in self.rings.items()
         }
-        self.buckets = buckets
-        self._settings = (layout, cores, lanes, windows, buckets)
 
-    def __eq__(self, other):
-        return isinstance(other, Expedition) and self._settings == other._settings
+    @property
+    def _travelling(self) -> dict:
+        return {"valid": 1, "fresh": 1, "hops": range(self.cores), "arrives": 1, "tuple": self.layout.tuple}
 
-    def __hash__(self):
-        return hash(self._settings)
+    @property
+    def _punctuates(self) -> dict:
+        return {"punctuates": 1} if self.layout.numbered else {}
 
     def here(self, side: str, mark, *, rightward: bool):
         """The place that a mark means for the core where its message is."""
@@ -93,10 +118,10 @@ class Expedition:
 
     @property
     def latency(self) -> int:
-        """Cycles from where a walk along a shelf goes to what it shows."""
+        """Cycles from where a walk along a window store goes to what it shows."""
         return (WindowStore if self.buckets is None else HashWindowStore).LATENCY
 
-    def shelf(self, side: str) -> WindowStore | HashWindowStore:
+    def window_store(self, side: str) -> WindowStore | HashWindowStore:
         """For what rests of a stream in a core."""
         shape, ring = self.layout.tuple, self.rings[side]
         return WindowStore(shape, ring) if self.buckets is None else HashWindowStore(shape, ring, self.buckets)

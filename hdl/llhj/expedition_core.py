@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.chain.link_arbiter import take_turns
+from streamjoin.hdl.chain.link_arbiter import LinkArbiter
 from streamjoin.hdl.chain.scan_join import ScanJoin
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.llhj.expedition import Expedition, closer
@@ -17,14 +17,14 @@ _LATE = 3
 class ExpeditionCore(Part):
     """Handles one message in a cycle, from either side.
 
-    Handling a message means to hand it on to the other neighbour and to give jobs to the scanners. The order of
-    handling is what counts for :mod:`streamjoin.reference.models.llhj_expedition`; scanners keep it, since jobs wait in
+    Handling a message means to hand it on to the other neighbour and to give jobs to the window workers. The order of
+    handling is what counts for :mod:`streamjoin.reference.models.llhj_expedition`; workers keep it, since jobs wait in
     line, each for its own window, and no job concerns both windows but by what rests in one and probes the other.
 
     A message that punctuates becomes a job for both windows.
 
-    What waits for what. A message from the left waits for room on the right and for the scanners, one from the right
-    for room on both sides, for the scanners, and if it is to fly until one before it has landed. Scanners wait for the
+    What waits for what. A message from the left waits for room on the right and for the workers, one from the right
+    for room on both sides, for the workers, and if it is to fly until one before it has landed. Workers wait for the
     comparators, those for the output.
 
     Parameters
@@ -62,7 +62,7 @@ class ExpeditionCore(Part):
         self._expedition = expedition
         self._last = last
         self._link_queue = link_queue
-        self._scanner = lambda side: ExpeditionWorker(expedition, side, flight=flight, jobs=jobs)
+        self._worker = lambda side: ExpeditionWorker(expedition, side, flight=flight, jobs=jobs)
         self._flight = flight
         self._join = lambda: ScanJoin(
             expedition.layout, expedition.lanes, shared=shared, queue=queue, latency=expedition.latency
@@ -89,57 +89,74 @@ class ExpeditionCore(Part):
                 queue.i.valid.eq(channel.valid),
                 channel.room.eq(~queue.almost_full),
             ]
-        m.submodules.resting_r = resting_r = self._scanner("r")
-        m.submodules.resting_s = resting_s = self._scanner("s")
-        have_room = resting_r.room & resting_s.room
+        m.submodules.worker_r = worker_r = self._worker("r")
+        m.submodules.worker_s = worker_s = self._worker("s")
+        heads = _Heads(from_left.o.p, from_right.o.p, last=self._last)
+        arbiter = self._arbitrate(m, from_left, from_right, heads, worker_r.room & worker_s.room)
+        ended = self._ended(m, arbiter.take_left & heads.left.valid) if self._last else heads.right.ended
+        onward = self._hand_on(m, heads, arbiter, ended)
+        self._give_jobs(m, heads, arbiter, ended, worker_r, worker_s)
+        if expedition.layout.numbered:
+            self._punctuate(m, heads, arbiter, onward, (worker_r, worker_s))
+        m.submodules.join = join = self._join()
+        connect(m, worker_r.scan, join.r)
+        connect(m, worker_s.scan, join.s)
+        connect(m, join.o_result, flipped(self.o_result))
+        parts = (from_left, from_right, worker_r, worker_s, join)
+        m.d.sync += self.busy.eq(Cat(part.busy for part in parts).any())
+        return m
 
-        left, right = from_left.o.p, from_right.o.p
-        at_home = {"r": left.fresh & left.arrives, "s": right.fresh & right.arrives}
-        flies = right.fresh & ~right.arrives
-        # Whoever sent us a fresh S keeps it in flight; to the right of the last core there is nobody.
-        acknowledges = right.fresh & (not self._last)
+    def _arbitrate(self, m, from_left, from_right, heads, workers_have_room) -> LinkArbiter:
+        """Which message is handled; no more tuples are in flight than may be."""
         aloft = Signal(range(self._flight + 1))
-        will_left, will_right, take_left, take_right, from_the_left = take_turns(
+        arbiter = LinkArbiter(
             m,
             from_left,
             from_right,
-            may_left=have_room & (left.acknowledges | self.to_right.room),
-            may_right=have_room
+            may_left=workers_have_room & (heads.left.acknowledges | self.to_right.room),
+            may_right=workers_have_room
             & self.to_left.room
-            & (~acknowledges | self.to_right.room)
-            & (~flies | (aloft != self._flight)),
+            & (~heads.acknowledged | self.to_right.room)
+            & (~heads.flies | (aloft != self._flight)),
         )
-        m.d.sync += aloft.eq(aloft + (take_right & flies) - (take_left & left.acknowledges))
+        landed = arbiter.take_left & heads.left.acknowledges
+        m.d.sync += aloft.eq(aloft + (arbiter.take_right & heads.flies) - landed)
+        return arbiter
 
+    def _hand_on(self, m, heads, arbiter, ended):
+        """Messages to both neighbours; returns the one to the right."""
+        left, right = heads.left, heads.right
         # What goes to a neighbour stands in a register: nobody's logic begins with another's.
-        onward, backward = Signal(expedition.rightward), Signal(expedition.leftward)
+        onward, backward = Signal(self._expedition.rightward), Signal(self._expedition.leftward)
         goes_onward = Signal()
         m.d.sync += [
-            goes_onward.eq((will_left & ~left.acknowledges) | (will_right & acknowledges)),
+            goes_onward.eq((arbiter.will_left & ~left.acknowledges) | (arbiter.will_right & heads.acknowledged)),
             self.to_right.valid.eq(goes_onward),
             self.to_right.message.eq(onward),
-            self.to_left.valid.eq(take_right),
+            self.to_left.valid.eq(arbiter.take_right),
             self.to_left.message.eq(backward),
         ]
         m.d.comb += [
             onward.eq(left),
-            onward.acknowledges.eq(~from_the_left),
-            onward.valid.eq(left.valid & from_the_left),
-            onward.fresh.eq(left.fresh & ~left.arrives & from_the_left),
+            onward.acknowledges.eq(~arbiter.from_left),
+            onward.valid.eq(left.valid & arbiter.from_left),
+            onward.fresh.eq(left.fresh & ~left.arrives & arbiter.from_left),
             onward.hops.eq(closer(left.hops)),
             onward.arrives.eq(left.hops <= 1),
             onward.expired.hops.eq(closer(left.expired.hops)),
-        ]
-        ended = self._ended(m, take_left & left.valid) if self._last else right.ended
-        m.d.comb += [
             backward.eq(right),
-            backward.fresh.eq(flies),
+            backward.fresh.eq(heads.flies),
             backward.hops.eq(closer(right.hops)),
             backward.arrives.eq(right.hops <= 1),
             backward.expired.hops.eq(closer(right.expired.hops)),
             backward.ended.place.eq(ended.place),
             backward.ended.hops.eq(closer(ended.hops)),
         ]
+        return onward
+
+    def _give_jobs(self, m, heads, arbiter, ended, worker_r, worker_s):
+        """What a message means for what rests here of both streams."""
+        expedition, left, right, from_left = self._expedition, heads.left, heads.right, arbiter.from_left
 
         def ahead(name, place):
             """In the cycle in which a message is taken, what could be told from it in the one before: it was there."""
@@ -152,42 +169,38 @@ class ExpeditionCore(Part):
         end_r = expedition.here("r", ended, rightward=False)
         if not self._last:
             end_r = ahead("end_r", end_r)
-        for scanner in (resting_r, resting_s):
-            probes, rests = left.valid & from_the_left, at_home["s"] & ~from_the_left
-            if scanner is resting_r:
-                probes, rests = right.valid & ~from_the_left, at_home["r"] & from_the_left
+        for worker, probes, rests in (
+            (worker_r, right.valid & ~from_left, heads.r_at_home & from_left),
+            (worker_s, left.valid & from_left, heads.s_at_home & ~from_left),
+        ):
             m.d.comb += [
-                scanner.job.probes.eq(probes),
-                scanner.job.rests.eq(rests),
-                scanner.job.needs_shelf.eq(probes | rests),
-                scanner.job.fly.eq(~from_the_left & flies),
-                scanner.job.land.eq(from_the_left & left.acknowledges),
-                scanner.job.tuple.eq(Mux(from_the_left, left.tuple.as_value(), right.tuple.as_value())),
+                worker.job.probes.eq(probes),
+                worker.job.rests.eq(rests),
+                worker.job.needs_store.eq(probes | rests),
+                worker.job.fly.eq(~from_left & heads.flies),
+                worker.job.land.eq(from_left & left.acknowledges),
+                worker.job.tuple.eq(Mux(from_left, left.tuple.as_value(), right.tuple.as_value())),
             ]
         m.d.comb += [
-            resting_r.job.first.eq(first_r),
-            resting_r.job.end.eq(end_r),
-            resting_s.job.first.eq(first_s),
+            worker_r.job.first.eq(first_r),
+            worker_r.job.end.eq(end_r),
+            worker_s.job.first.eq(first_s),
         ]
+        will_left, will_right = arbiter.will_left, arbiter.will_right
         m.d.sync += [
-            resting_s.push.eq((will_left & (left.valid | left.acknowledges)) | (will_right & right.fresh)),
-            resting_r.push.eq((will_right & right.valid) | (will_left & at_home["r"])),
+            worker_s.push.eq((will_left & (left.valid | left.acknowledges)) | (will_right & right.fresh)),
+            worker_r.push.eq((will_right & right.valid) | (will_left & heads.r_at_home)),
         ]
-        if expedition.layout.numbered:
-            punctuates = from_the_left & left.punctuates
-            m.d.comb += onward.punctuates.eq(punctuates)
-            for scanner in (resting_r, resting_s):
-                with m.If(punctuates):
-                    m.d.comb += [scanner.job.punctuates.eq(1), scanner.job.needs_shelf.eq(1)]
-                with m.If(will_left & left.punctuates):
-                    m.d.sync += scanner.push.eq(1)
-        m.submodules.join = join = self._join()
-        connect(m, resting_r.scan, join.r)
-        connect(m, resting_s.scan, join.s)
-        connect(m, join.o_result, flipped(self.o_result))
-        parts = (from_left, from_right, resting_r, resting_s, join)
-        m.d.sync += self.busy.eq(Cat(part.busy for part in parts).any())
-        return m
+
+    def _punctuate(self, m, heads, arbiter, onward, workers):
+        """A message that punctuates goes on to the right, and is a job for both workers."""
+        punctuates = arbiter.from_left & heads.left.punctuates
+        m.d.comb += onward.punctuates.eq(punctuates)
+        for worker in workers:
+            with m.If(punctuates):
+                m.d.comb += [worker.job.punctuates.eq(1), worker.job.needs_store.eq(1)]
+            with m.If(arbiter.will_left & heads.left.punctuates):
+                m.d.sync += worker.push.eq(1)
 
     def _ended(self, m, ends):
         """At the right end: how many of R have ended their expedition, as a mark for the core here."""
@@ -199,3 +212,27 @@ class ExpeditionCore(Part):
             with m.Else():
                 m.d.sync += ended.hops.eq(ended.hops - 1)
         return ended
+
+
+class _Heads:
+    """The messages at the exits of both queues, and what can be told from them.
+
+    Attributes
+    ----------
+    left, right
+        The messages from either side: R and what punctuates, and S.
+    r_at_home, s_at_home
+        Its tuple is to rest here.
+    flies
+        A tuple of S that is not at home yet goes on to the left, and is kept in flight.
+    acknowledged
+        Whoever sent it keeps it in flight until told that it came.
+    """
+
+    def __init__(self, left, right, *, last: bool):
+        self.left, self.right = left, right
+        self.r_at_home = left.fresh & left.arrives
+        self.s_at_home = right.fresh & right.arrives
+        self.flies = right.fresh & ~right.arrives
+        # To the right of the last core there is nobody.
+        self.acknowledged = right.fresh & (not last)

@@ -1,4 +1,4 @@
-"""The tuples of one stream that rest in a core, found by their key."""
+"""The hash window store of a core: the tuples of one stream that rest there, found by their key."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory
@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.hashing import bucket_of
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.lib.ring import Ring, between, line
+from streamjoin.hdl.lib.ring import LappedRing, between
 
 
 class HashWindowStore(Part):
@@ -52,7 +52,7 @@ class HashWindowStore(Part):
     #: From the cycle in which a walk may go to a tuple to the one in which it is shown.
     LATENCY = 2
 
-    def __init__(self, shape: data.StructLayout, ring: Ring, buckets: int):
+    def __init__(self, shape: data.StructLayout, ring: LappedRing, buckets: int):
         if ring.lanes != 1:
             raise ValueError(f"buckets are for rows of one tuple, not {ring.lanes}")
         if buckets < 1 or buckets & (buckets - 1):
@@ -82,7 +82,7 @@ class HashWindowStore(Part):
     def elaborate(self, platform):
         m = Module()
         ring = self._ring
-        lines = len(line(self.first))
+        lines = len(ring.line(self.first))
         resting = data.StructLayout({"tuple": self._shape, "before": lines})
         m.submodules.tuples = tuples = memory.Memory(shape=resting, depth=ring.rows, init=[], attrs=NEVER_COLLIDES)
         m.submodules.youngest = youngest = memory.Memory(
@@ -101,7 +101,7 @@ class HashWindowStore(Part):
         m.d.comb += [
             read_youngest.addr.eq(bucket),
             write_youngest.addr.eq(bucket),
-            write_youngest.data.eq(line(self.free)),
+            write_youngest.data.eq(ring.line(self.free)),
             write_youngest.en.eq(clearing | write.en),
             read.addr.eq(at[:-1]),
             write.addr.eq(self.free.row),
@@ -113,9 +113,9 @@ class HashWindowStore(Part):
                 probe.eq(self.tuple),
                 bucket.eq(bucket_of(self.tuple.key, self._buckets)),
                 storing.eq(self.store),
-                oldest.eq(line(self.first)),
-                end.eq(line(self.end)),
-                below.eq(line(self.free)),
+                oldest.eq(ring.line(self.first)),
+                end.eq(ring.line(self.end)),
+                below.eq(ring.line(self.free)),
             ]
         with m.If(clearing):  # with what is free until a tuple comes: the first place
             m.d.sync += [bucket.eq(bucket + 1), clearing.eq(bucket != self._buckets - 1)]

@@ -1,4 +1,4 @@
-"""When a low-latency handshake join says that all results up to an arrival have been found."""
+"""The punctuation logic of a low-latency handshake join: when all results up to an arrival have been found."""
 
 from amaranth.hdl import Mux, Signal
 

@@ -1,4 +1,4 @@
-"""What rests of one stream at a core of a low-latency handshake join, and the scans over it."""
+"""The window worker of a low-latency handshake join: what rests of one stream at a core, and the scans over it."""
 
 from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -6,12 +6,12 @@ from amaranth.lib.wiring import In, Out
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.chain.scan_join import scan
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.replicated_select import choose, copies
+from streamjoin.hdl.lib.replicated_select import replicated_mux, select_registers
 from streamjoin.hdl.llhj.expedition import Expedition
 
 
 class ExpeditionWorker(Part):
-    """Does one job after the other: what rests here changes, and is looked at, in the order of the jobs alone.
+    """Does the jobs of one window one after the other: what rests here changes, and is looked at, in their order alone.
 
     A job may store its tuple; let it fly, which keeps it until a later job says that the oldest one has landed; and
     scan: show all that rests from ``first`` to before ``end``, and before it all that flies, row by row beside the
@@ -63,7 +63,7 @@ class ExpeditionWorker(Part):
         m = Module()
         expedition, side = self._expedition, self._side
         m.submodules.jobs = jobs = FIFO.with_reserve(expedition.jobs[side], self._jobs, 1)
-        m.submodules.shelf = shelf = expedition.shelf(side)
+        m.submodules.window = window = expedition.window_store(side)
         job = jobs.o.p
         numbered = expedition.layout.numbered
         begin, take = Signal(name="begin"), Signal(name="take")
@@ -73,22 +73,22 @@ class ExpeditionWorker(Part):
             jobs.i.p.eq(self.job),
             jobs.i.valid.eq(self.push),
             self.room.eq(~jobs.almost_full),
-            self.scan.wants.eq(flies | shelf.walking),
+            self.scan.wants.eq(flies | window.walking),
             # A scan does not mind what flies or lands once it has seen the flight; but a row may be needed to its end.
-            jobs.o.ready.eq(Mux(job.needs_shelf, shelf.ready, ~flies)),
-            shelf.hold.eq(flies),
+            jobs.o.ready.eq(Mux(job.needs_store, window.ready, ~flies)),
+            window.hold.eq(flies),
             take.eq(jobs.o.valid & jobs.o.ready),
             begin.eq(take & job.probes),
-            shelf.tuple.eq(job.tuple),
-            shelf.store.eq(take & job.rests),
-            shelf.begin.eq(begin),
-            shelf.first.eq(job.first),
-            shelf.end.eq(shelf.free if side == "s" else job.end),
-            shelf.go.eq(self.scan.go & ~flies),
-            self.scan.probe.eq(shelf.probe),
-            self.busy.eq(Cat(jobs.busy, flies, flew, marks, shelf.busy).any()),
-            self.scan.mask.eq(shelf.mask | flew[-1]),
-            *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(shelf.resting)),
+            window.tuple.eq(job.tuple),
+            window.store.eq(take & job.rests),
+            window.begin.eq(begin),
+            window.first.eq(job.first),
+            window.end.eq(window.free if side == "s" else job.end),
+            window.go.eq(self.scan.go & ~flies),
+            self.scan.probe.eq(window.probe),
+            self.busy.eq(Cat(jobs.busy, flies, flew, marks, window.busy).any()),
+            self.scan.mask.eq(window.mask | flew[-1]),
+            *(self.scan.resting[lane].eq(resting) for lane, resting in enumerate(window.resting)),
         ]
         if numbered:
             m.d.sync += marks.eq(Cat(take & job.punctuates, marks))
@@ -97,8 +97,8 @@ class ExpeditionWorker(Part):
                 m.d.sync += self.scan.mark_order.eq(job.tuple.order)
         m.d.sync += flew.eq(Cat(flies & self.scan.go, flew))
         if flown is not None:
-            is_flown = copies(m, "is_flown", flew[-2], flown)
-            m.d.comb += self.scan.resting[0].eq(choose(is_flown, flown, shelf.resting[0]))
+            is_flown = select_registers(m, "is_flown", flew[-2], flown)
+            m.d.comb += self.scan.resting[0].eq(replicated_mux(is_flown, flown, window.resting[0]))
         return m
 
     def _fly(self, m, job, take, begin):

@@ -1,4 +1,4 @@
-"""The frame of every lock-step join: a gate, a chain of cores, a merging tree, and control trees between them."""
+"""The frame of every lock-step join: admission control, a chain of cores, a merging tree, control trees between."""
 
 from itertools import pairwise
 

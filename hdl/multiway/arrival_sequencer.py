@@ -7,7 +7,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.lib.dropping import drop_while
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.one_hot import one_of
+from streamjoin.hdl.lib.one_hot import one_hot_mux
 from streamjoin.hdl.lib.overflow import pushed_out_early
 from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 from streamjoin.hdl.multiway.combination import Combination
@@ -113,8 +113,8 @@ class ArrivalSequencer(Part):
 
         m.d.sync += [
             self.goes.eq(passes),
-            self.arrival.tuple.eq(one_of(first, tuples)),
-            self.arrival.ahead.eq(one_of(first, range(streams))),
+            self.arrival.tuple.eq(one_hot_mux(first, tuples)),
+            self.arrival.ahead.eq(one_hot_mux(first, range(streams))),
         ]
         if combination.span is not None:
             self._count_overflows(m)

@@ -1,15 +1,15 @@
-"""What was found becomes combinations one tuple longer."""
+"""The emitter of a stage: what its scans have found becomes combinations one tuple longer."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import memory, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.one_hot import one_of
+from streamjoin.hdl.lib.one_hot import one_hot_mux
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.match_arbiter import MatchArbiter, match_layout
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class PartStore(Part):
@@ -23,7 +23,7 @@ class PartStore(Part):
         Where an item is; the item, in the next cycle.
     """
 
-    def __init__(self, shape, places: Places):
+    def __init__(self, shape, places: WindowPlaces):
         self._shape = shape
         self._places = places
         super().__init__(
@@ -69,20 +69,20 @@ class Emitter(Part):
     -------
     store, place, part
         A tuple is to rest at this place.
-    hits
+    matches
         What was found, for each depth, in order.
     message1, message2, …
         What it was found for, for each depth: the first that is not done with.
     room
         For each depth: more may come; ``RESERVE`` come after it went down.
     depth, o
-        The depth of what a combination was found for, in unary, 0 if there is none; and the combination.
+        The depth of what a combination was found for, one-hot, 0 if there is none; and the combination.
     """
 
     #: Combinations that come after ``room`` went down.
     RESERVE = 3
 
-    def __init__(self, combination: Combination, places: Places, depths: range):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: range):
         self._combination = combination
         self._places = places
         self._depths = depths
@@ -91,7 +91,7 @@ class Emitter(Part):
                 "store": In(1),
                 "place": In(places.place),
                 "part": In(combination.part),
-                "hits": In(stream.Signature(match_layout(places))).array(len(depths)),
+                "matches": In(stream.Signature(match_layout(places))).array(len(depths)),
                 **{f"message{depth}": In(stream.Signature(combination.message(depth))) for depth in depths},
                 "room": In(len(depths)),
                 "depth": Out(len(depths)),
@@ -101,40 +101,40 @@ class Emitter(Part):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.picker = picker = MatchArbiter(self._places, len(self._depths))
+        m.submodules.arbiter = arbiter = MatchArbiter(self._places, len(self._depths))
         m.submodules.parts = parts = PartStore(self._combination.part, self._places)
         messages = [getattr(self, f"message{depth}") for depth in self._depths]
-        for hits, port in zip(self.hits, picker.hits, strict=True):
-            connect(m, flipped(hits), port)
+        for matches, port in zip(self.matches, arbiter.matches, strict=True):
+            connect(m, flipped(matches), port)
         m.d.comb += [
-            picker.known.eq(Cat(message.valid for message in messages)),
-            picker.says_last.eq(Cat(message.p.last for message in messages)),
-            *(message.ready.eq(release) for message, release in zip(messages, picker.release, strict=True)),
-            picker.room.eq(self.room),
+            arbiter.known.eq(Cat(message.valid for message in messages)),
+            arbiter.says_last.eq(Cat(message.p.last for message in messages)),
+            *(message.ready.eq(release) for message, release in zip(messages, arbiter.release, strict=True)),
+            arbiter.room.eq(self.room),
             parts.store.eq(self.store),
             parts.place.eq(self.place),
             parts.item.eq(self.part),
-            parts.wanted.eq(picker.place),
+            parts.wanted.eq(arbiter.place),
         ]
         # Picked, fetched, given: one register after the other.
         whole = self._combination.message(self._combination.streams)
         fetched = Signal(whole, reset_less=True)
         fetched_depth = Signal.like(self.depth)
         m.d.sync += [
-            fetched_depth.eq(picker.picked),
+            fetched_depth.eq(arbiter.picked),
             self.depth.eq(fetched_depth),
-            fetched.some.eq(picker.some),
-            fetched.last.eq(picker.last),
+            fetched.some.eq(arbiter.some),
+            fetched.last.eq(arbiter.last),
             self.o.eq(fetched),
         ]
         carried = [name for name in whole.members if name not in ("parts", "some", "last")]
-        with m.If(picker.picked.any()):
+        with m.If(arbiter.picked.any()):
             for name in carried:
-                m.d.sync += fetched[name].eq(one_of(picker.picked, [message.p[name] for message in messages]))
+                m.d.sync += fetched[name].eq(one_hot_mux(arbiter.picked, [message.p[name] for message in messages]))
             for k in range(self._depths[-1]):
                 having = [n for n, depth in enumerate(self._depths) if depth > k]
-                choices = [picker.picked[n] for n in having]
-                m.d.sync += fetched.parts[k].eq(one_of(choices, [messages[n].p.parts[k] for n in having]))
+                selects = [arbiter.picked[n] for n in having]
+                m.d.sync += fetched.parts[k].eq(one_hot_mux(selects, [messages[n].p.parts[k] for n in having]))
         for n, depth in enumerate(self._depths):
             with m.If(fetched_depth[n]):
                 m.d.sync += self.o.parts[depth].eq(parts.fetched)

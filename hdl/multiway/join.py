@@ -1,4 +1,4 @@
-"""What joins of more than two streams share: the gate, the stages, and the way out."""
+"""The frame of every multi-way join: an arrival sequencer, a stage for each window, a merging tree."""
 
 from abc import abstractmethod
 
@@ -13,7 +13,7 @@ from streamjoin.hdl.multiway.parameters import MultiwayParameters
 
 
 class MultiwayJoin(Part):
-    """Stages, a gate that lets arrivals past all of them one by one, and a tree of mergers for their results.
+    """A window join of more than two streams: arrivals pass all stages one by one; a merging tree gathers results.
 
     Arrival order is the order of acceptance; of tuples accepted in one cycle that of the first stream is the earliest.
 

@@ -1,4 +1,4 @@
-"""The tuples of a window, or some other places, in lanes that are read side by side."""
+"""The lane bank of a window: a memory for each lane, read side by side, and the walk along its rows."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, memory
@@ -6,10 +6,10 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
-def row_layout(places: Places) -> data.StructLayout:
+def row_layout(places: WindowPlaces) -> data.StructLayout:
     """A row's worth of tuples: where it begins, the row in which it goes on, and the lanes ``further`` on, in that.
 
     Of the ``last`` row of a walk only the rest counts, if there is one.
@@ -41,7 +41,7 @@ class LaneBank(Part):
 
     LATENCY = 3
 
-    def __init__(self, shape, places: Places):
+    def __init__(self, shape, places: WindowPlaces):
         self._shape = shape
         self._places = places
         super().__init__(
@@ -94,7 +94,7 @@ class LaneBank(Part):
 
 
 class Walk(Part):
-    """Goes along a view, row by row.
+    """An address generator: goes along a view, row by row.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Walk(Part):
         There is a row to be shown; it is.
     """
 
-    def __init__(self, places: Places):
+    def __init__(self, places: WindowPlaces):
         self._places = places
         super().__init__(
             {
@@ -123,7 +123,7 @@ class Walk(Part):
 
     def elaborate(self, platform):
         m = Module()
-        view, row, row_after = self.view, self.row, self._places.row_after
+        view, row, row_after = self.view, self.row, self._places.line_after
         left = Signal(range(self._places.window + 1), reset_less=True)
         further = view.whole - (view.rest == 0)
         with m.If(self.begin):

@@ -1,4 +1,4 @@
-"""Which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
+"""Order control: which tuples of a stage's window an arrival sees, whenever it comes to be compared with them."""
 
 from amaranth.hdl import Module, Mux
 from amaranth.lib import data, memory
@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class WindowView(Part):
@@ -20,7 +20,7 @@ class WindowView(Part):
         The window before that; it has as many tuples as it can hold; it has none.
     """
 
-    def __init__(self, places: Places):
+    def __init__(self, places: WindowPlaces):
         self._places = places
         super().__init__(
             {
@@ -75,7 +75,7 @@ class OrderControl(Part):
         The number of an arrival that has passed before this cycle; its view, and whether it is empty, in the next one.
     """
 
-    def __init__(self, places: Places, number: int):
+    def __init__(self, places: WindowPlaces, number: int):
         self._places = places
         self._number = number
         super().__init__(

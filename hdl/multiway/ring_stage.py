@@ -9,16 +9,16 @@ from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.emitter import Emitter
 from streamjoin.hdl.multiway.match_arbiter import match_layout
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.stage_lookup import StageLookup
 from streamjoin.hdl.multiway.stage_scan import StageScan
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 def link(combination: Combination) -> wiring.Signature:
-    """From a stage to the next one: a combination, its depth in unary, and for which depths there is no more room."""
-    deepest = combination.streams - 1
+    """From a stage to the next one: a combination, its depth, one-hot, and for which depths there is no more room."""
+    depths = combination.streams - 1
     return wiring.Signature(
-        {"depth": Out(deepest), "message": Out(combination.message(deepest)), "full": In(deepest)},
+        {"depth": Out(depths), "message": Out(combination.message(depths)), "full": In(depths)},
     )
 
 
@@ -65,17 +65,17 @@ class RingStage(Part):
         With ``discard``: what the stages before have thrown away, and that together with what this one has.
     """
 
-    #: Messages whose hits are awaited, for each depth: one that is scanned, others whose hits are on their way.
+    #: Messages whose matches are awaited, for each depth: one that is scanned, others whose matches are on their way.
     _PROBES = 4
-    #: Rows with hits that may wait, for each depth, besides those under way.
-    _HITS = 4
+    #: Rows with matches that may wait, for each depth, besides those under way.
+    _MATCHES = 4
     #: Combinations that come after a queue has said that it is full, which is heard a cycle later.
     _RESERVE = Emitter.RESERVE + 1
 
     def __init__(
         self,
         combination: Combination,
-        places: Places,
+        places: WindowPlaces,
         *,
         shortest: int = 1,
         after: bool,
@@ -130,14 +130,14 @@ class RingStage(Part):
         ]
         self._thrown = []
         for n, depth in enumerate(self._depths):
-            self._serve(m, n, depth, core, emitter)
+            self._pass_depth(m, n, depth, core, emitter)
         self._give(m, emitter)
         if self._discard is not None:
             own = Signal(32)
             m.d.sync += [own.eq(own + Cat(self._thrown).any()), self.lost_on.eq(self.lost + own)]
         return m
 
-    def _serve(self, m, n, depth, core, emitter):
+    def _pass_depth(self, m, n, depth, core, emitter):
         """The way of combinations of one depth: they wait, are compared, and wait for what is found."""
         layout = self._combination.message(depth)
         if depth == 1:
@@ -160,9 +160,9 @@ class RingStage(Part):
             if self._discard is not None:
                 self._throw_away(m, waiting, source.depth[depth - 1])
         probes = FIFO(layout, self._PROBES)
-        hits = FIFO(match_layout(self._places), self._HITS + core.RESERVE, margin=core.RESERVE)
+        matches = FIFO(match_layout(self._places), self._MATCHES + core.RESERVE, margin=core.RESERVE)
         m.submodules[f"waiting{depth}"], m.submodules[f"probes{depth}"] = waiting, probes
-        m.submodules[f"hits{depth}"] = hits
+        m.submodules[f"matches{depth}"] = matches
         both = waiting.o.valid & probes.i.ready
         port = core.i[n]
         m.d.comb += [
@@ -173,11 +173,11 @@ class RingStage(Part):
             waiting.o.ready.eq(port.ready),
             probes.i.p.eq(waiting.o.p),
             probes.i.valid.eq(port.ready),
-            hits.i.p.eq(core.o[n].hit),
-            hits.i.valid.eq(core.o[n].valid),
-            core.pause[n].eq(hits.almost_full),
+            matches.i.p.eq(core.o[n].match),
+            matches.i.valid.eq(core.o[n].valid),
+            core.pause[n].eq(matches.almost_full),
         ]
-        connect(m, hits.o, emitter.hits[n])
+        connect(m, matches.o, emitter.matches[n])
         connect(m, probes.o, getattr(emitter, f"message{depth}"))
 
     def _throw_away(self, m, waiting, comes):

@@ -5,12 +5,12 @@ from amaranth.lib import data, memory
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.hashing import bucket_of
-from streamjoin.hdl.lib.one_hot import deepest
+from streamjoin.hdl.lib.one_hot import highest_set
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lib.ring import between
 from streamjoin.hdl.multiway.combination import Combination
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.stage_scan import core_ports, keep_order, look_up
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class StageLookup(Part):
@@ -46,10 +46,10 @@ class StageLookup(Part):
 
     #: From the cycle in which a tuple is looked at to the one in which it is given out.
     LATENCY = 3
-    #: Hits that may come after ``pause`` went up.
+    #: Matches that may come after ``pause`` went up.
     RESERVE = LATENCY
 
-    def __init__(self, combination: Combination, places: Places, depths: int, *, buckets: int):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: int, *, buckets: int):
         if places.lanes != 1:
             raise ValueError(f"buckets are for rows of one tuple, not {places.lanes}")
         self._combination = combination
@@ -67,7 +67,7 @@ class StageLookup(Part):
         read, youngest = self._store(m, order, upcoming)
 
         reading = Signal(depths)
-        m.d.comb += shows.eq(deepest(wants))
+        m.d.comb += shows.eq(highest_set(wants))
         m.d.sync += reading.eq(shows)
         layout = data.StructLayout(
             {"at": row, "below": row, "first": row, "end": row, "probe": self._combination.probe}
@@ -180,7 +180,7 @@ class StageLookup(Part):
         for n, port in enumerate(self.o):
             m.d.comb += [
                 port.valid.eq(given.ends[n] | (given.depth[n] & found)),
-                port.hit.row.eq(given.row),
-                port.hit.found.eq(found & ~given.ends[n]),
-                port.hit.last.eq(given.ends[n]),
+                port.match.row.eq(given.row),
+                port.match.found.eq(found & ~given.ends[n]),
+                port.match.last.eq(given.ends[n]),
             ]

@@ -8,15 +8,15 @@ from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.one_hot import deepest, one_of
+from streamjoin.hdl.lib.one_hot import highest_set, one_hot_mux
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.lane_bank import LaneBank, Walk, row_layout
 from streamjoin.hdl.multiway.match_arbiter import match_layout
 from streamjoin.hdl.multiway.order_control import OrderControl
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
-def core_ports(combination: Combination, places: Places, depths: int) -> dict:
+def core_ports(combination: Combination, places: WindowPlaces, depths: int) -> dict:
     """The ports of a join core: see :class:`StageScan`."""
     probe = data.StructLayout({"number": combination.number, "some": 1, "probe": combination.probe})
     return {
@@ -24,7 +24,7 @@ def core_ports(combination: Combination, places: Places, depths: int) -> dict:
         "arrival": In(combination.arrival),
         "free": Out(places.place),
         "i": In(stream.Signature(probe)).array(depths),
-        "o": Out(data.StructLayout({"valid": 1, "hit": match_layout(places)})).array(depths),
+        "o": Out(data.StructLayout({"valid": 1, "match": match_layout(places)})).array(depths),
         "pause": In(depths),
     }
 
@@ -69,7 +69,7 @@ class StageScan(Part):
     #: Rows that may come after ``pause`` went up.
     RESERVE = LATENCY
 
-    def __init__(self, combination: Combination, places: Places, depths: int, *, after: bool, before: bool):
+    def __init__(self, combination: Combination, places: WindowPlaces, depths: int, *, after: bool, before: bool):
         self._combination = combination
         self._places = places
         self._after = after
@@ -84,7 +84,7 @@ class StageScan(Part):
         upcoming = look_up(m, self.i, order, takes)
         walks = [Walk(places) for _ in self.i]
         probes = [Signal(self._combination.probe, name=f"probe{n}", reset_less=True) for n in range(depths)]
-        m.d.comb += shows.eq(deepest(wants))
+        m.d.comb += shows.eq(highest_set(wants))
         for n, (walk, next_) in enumerate(zip(walks, upcoming, strict=True)):
             m.submodules[f"walk{n}"] = walk
             m.d.comb += [
@@ -111,7 +111,7 @@ class StageScan(Part):
             bank.item.eq(layout.part(layout.compared, self.arrival.tuple)),
             bank.show.eq(shows.any()),
         ]
-        # What goes along: where the row is, the depth, and ends of other depths, in unary.
+        # What goes along: where the row is, the depth, and ends of other depths, both one-hot.
         shown = data.StructLayout(
             {"row": row_layout(places), "depth": len(rows), "ends": len(rows), "probe": self._combination.probe}
         )
@@ -119,8 +119,8 @@ class StageScan(Part):
         m.d.comb += [
             along[0].depth.eq(shows),
             along[0].ends.eq(ends),
-            along[0].row.eq(one_of(shows, rows)),
-            along[0].probe.eq(one_of(shows, probes)),
+            along[0].row.eq(one_hot_mux(shows, rows)),
+            along[0].probe.eq(one_hot_mux(shows, probes)),
             bank.row.eq(along[0].row),
         ]
         m.d.sync += [later.eq(now) for now, later in pairwise(along)]
@@ -133,15 +133,15 @@ class StageScan(Part):
         for n, port in enumerate(self.o):
             m.d.comb += [
                 port.valid.eq(given.ends[n] | (given.depth[n] & (found.any() | given.row.last))),
-                port.hit.row.eq(given.row.row),
-                port.hit.next_row.eq(given.row.next_row),
-                port.hit.lane.eq(given.row.lane),
-                port.hit.found.eq(Mux(given.ends[n], 0, found)),
-                port.hit.last.eq(given.ends[n] | given.row.last),
+                port.match.row.eq(given.row.row),
+                port.match.next_row.eq(given.row.next_row),
+                port.match.lane.eq(given.row.lane),
+                port.match.found.eq(Mux(given.ends[n], 0, found)),
+                port.match.last.eq(given.ends[n] | given.row.last),
             ]
 
 
-def keep_order(m, core, places: Places) -> OrderControl:
+def keep_order(m, core, places: WindowPlaces) -> OrderControl:
     """The order control of a join core that hears of arrivals."""
     m.submodules.order = order = OrderControl(places, len(core.arrival.number))
     m.d.comb += [
@@ -186,8 +186,8 @@ def look_up(m, ports, order: OrderControl, takes) -> list[Upcoming]:
     depths = len(ports)
     known, asking, chosen = Signal(depths), Signal(depths), Signal(depths)
     m.d.comb += [
-        chosen.eq(deepest(Cat(port.valid for port in ports) & ~known & ~asking)),
-        order.asked.eq(one_of(chosen, [port.p.number for port in ports])),
+        chosen.eq(highest_set(Cat(port.valid for port in ports) & ~known & ~asking)),
+        order.asked.eq(one_hot_mux(chosen, [port.p.number for port in ports])),
     ]
     m.d.sync += [asking.eq(chosen), known.eq((known | asking) & ~takes)]
     upcoming = []

@@ -5,8 +5,8 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.merger import Merger
+from streamjoin.hdl.lockstep.compare_pipeline import ComparePipeline
 from streamjoin.hdl.lockstep.core import JoinCore
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 
@@ -28,13 +28,12 @@ class NestedLoopCore(JoinCore):
 
     #: Cycles of a command apart from the scan.
     OVERHEAD = 4
-    #: From the last cycle of a scan to the result queue: ask, show, hold, compare.
-    latency = 4
+    #: From the last cycle of a scan to the result queue: ask, show, and the comparator.
+    latency = 2 + ComparePipeline.LATENCY
 
     def __init__(self, layout: TupleLayout, *, segment_r: int, segment_s: int, storage: str, queue: int, reaction: int):
         self._segment = lambda length: SEGMENTS[storage](layout, length)
-        self._margin = reaction + self.latency
-        self._queue = queue + self._margin
+        self._comparator = lambda: ComparePipeline(layout, queue=queue, margin=reaction + self.latency)
         super().__init__(layout, segment_r=segment_r, segment_s=segment_s, reaction=reaction)
 
     @classmethod
@@ -47,54 +46,53 @@ class NestedLoopCore(JoinCore):
         m.submodules.window_s = window_s = self._segment(self.segment_s)
         m.submodules.merger = merger = Merger(self.layout.result, 2)
         connect(m, merger.o, flipped(self.o_result))
-
-        r = Signal(self.layout.slot)
-        s = Signal(self.layout.slot)
-        entered_r = Signal()
-        entered_s = Signal()
-        index = Signal(range(max(self.segment_r, self.segment_s)))
-        last = Signal.like(index)
+        # The tuples that entered last.
+        r, s = Signal(self.layout.slot), Signal(self.layout.slot)
         m.d.comb += [
             window_r.entering.eq(r),
             window_s.entering.eq(s),
             self.o_r.eq(window_r.leaving),
             self.o_s.eq(window_s.leaving),
         ]
+        asks_r, asks_s = self._control(m, window_r, window_s, r, s)
+        full_r, busy_r = self._compare(m, "r", asks_s, r, window_s.scanned, merger.i[0])
+        full_s, busy_s = self._compare(m, "s", asks_r, window_r.scanned, s, merger.i[1])
+        m.d.comb += [self.full.eq(full_r | full_s), self.busy.eq(Cat(merger.busy, busy_r, busy_s).any())]
+        return m
 
+    def _control(self, m, window_r, window_s, r, s):
+        """The state machine; returns which window is asked for a slot: R's for an S tuple, S's for an R tuple."""
+        entered_r, entered_s = Signal(), Signal()
+        index = Signal(range(max(self.segment_r, self.segment_s)))
+        last = Signal.like(index)
+        asks_r, asks_s = Signal(), Signal()
         m.d.sync += [signal.eq(0) for window in (window_r, window_s) for signal in (window.step, window.write)]
 
         def shift(window):
             m.d.sync += [window.step.eq(1), window.write.eq(1)]
 
-        # Which window is asked for a slot: R's for an S tuple, S's for an R tuple.
-        asks_r = Signal()
-        asks_s = Signal()
+        command = self.command
         with m.FSM():
             with m.State("READY"):
-                enters = self.command.run & (self.command.enter_r | self.command.enter_s)
                 m.d.comb += [
-                    self.leaves_r.eq(self.command.run & self.command.enter_r),
-                    self.leaves_s.eq(self.command.run & self.command.enter_s),
+                    self.leaves_r.eq(command.run & command.enter_r),
+                    self.leaves_s.eq(command.run & command.enter_s),
                 ]
-                with m.If(enters):
-                    lengths = {"r": self.segment_s - 1, "s": self.segment_r - 1}
-                    longer = max(lengths.values())
+                with m.If(command.run & (command.enter_r | command.enter_s)):
                     m.d.sync += [
                         r.eq(self.i_r),
                         s.eq(self.i_s),
-                        r.valid.eq(self.i_r.valid & self.command.enter_r),
-                        s.valid.eq(self.i_s.valid & self.command.enter_s),
-                        entered_r.eq(self.command.enter_r),
-                        entered_s.eq(self.command.enter_s),
-                        last.eq(
-                            Mux(self.command.enter_r, Mux(self.command.enter_s, longer, lengths["r"]), lengths["s"])
-                        ),
+                        r.valid.eq(self.i_r.valid & command.enter_r),
+                        s.valid.eq(self.i_s.valid & command.enter_s),
+                        entered_r.eq(command.enter_r),
+                        entered_s.eq(command.enter_s),
+                        last.eq(self._last_slot()),
                     ]
-                    with m.If(self.command.enter_r):
+                    with m.If(command.enter_r):
                         shift(window_r)
                     m.next = "SCAN"
             with m.State("SCAN"):
-                with m.If(self.command.run):
+                with m.If(command.run):
                     m.d.comb += [
                         asks_r.eq(entered_s & (index < self.segment_r)),
                         asks_s.eq(entered_r & (index < self.segment_s)),
@@ -106,38 +104,35 @@ class NestedLoopCore(JoinCore):
                     with m.Else():
                         m.d.sync += index.eq(index + 1)
             with m.State("TURN"):
-                with m.If(self.command.run):
+                with m.If(command.run):
                     with m.If(entered_s):
                         shift(window_s)
                     m.next = "SHIFT"
             with m.State("SHIFT"):
-                with m.If(self.command.run):
+                with m.If(command.run):
                     m.next = "FIND"
             with m.State("FIND"):
-                with m.If(self.command.run):
+                with m.If(command.run):
                     m.next = "READY"
+        return asks_r, asks_s
 
-        full, busy = [], [merger.busy]
-        for name, port, asks, left, right in (
-            ("r", merger.i[0], asks_s, r, window_s.scanned),
-            ("s", merger.i[1], asks_r, window_r.scanned, s),
-        ):
-            m.submodules[f"results_{name}"] = results = FIFO(self.layout.result, self._queue, margin=self._margin)
-            connect(m, results.o, port)
-            shown = Signal(2, name=f"shown_{name}")
-            compared = Signal(name=f"compared_{name}")
-            held = [Signal(self.layout.tuple, name=f"held_{name}_{side}", reset_less=True) for side in "rs"]
-            found = Signal(name=f"found_{name}")
-            pair = Signal(self.layout.result, name=f"pair_{name}", reset_less=True)
-            m.d.sync += [
-                shown.eq(Cat(asks, shown)),
-                compared.eq(shown[-1] & left.valid & right.valid),
-                *(one.eq(side.tuple) for one, side in zip(held, (left, right), strict=True)),
-                found.eq(compared & self.layout.matches(*held)),
-                *self.layout.join(pair, *held),
-            ]
-            m.d.comb += [results.i.p.eq(pair), results.i.valid.eq(found)]
-            full.append(results.almost_full)
-            busy += [shown, compared, found, results.busy]
-        m.d.comb += [self.full.eq(full[0] | full[1]), self.busy.eq(Cat(busy).any())]
-        return m
+    def _last_slot(self):
+        """The slot at which the scan of a command ends: of the longer window, if both streams have a tuple."""
+        of_r, of_s = self.segment_s - 1, self.segment_r - 1
+        return Mux(self.command.enter_r, Mux(self.command.enter_s, max(of_r, of_s), of_r), of_s)
+
+    def _compare(self, m, name, asks, r, s, port):
+        """One process: compare two slots, one of which is shown in the second cycle after it was asked for.
+
+        Returns whether there is no more room for results, and what says that something is under way.
+        """
+        m.submodules[f"comparator_{name}"] = comparator = self._comparator()
+        connect(m, comparator.o, port)
+        shown = Signal(2, name=f"shown_{name}")
+        m.d.sync += shown.eq(Cat(asks, shown))
+        m.d.comb += [
+            comparator.i.r.eq(r.tuple),
+            comparator.i.s.eq(s.tuple),
+            comparator.i.valid.eq(shown[-1] & r.valid & s.valid),
+        ]
+        return comparator.full, Cat(shown, comparator.under_way, comparator.waiting)

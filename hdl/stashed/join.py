@@ -3,8 +3,8 @@
 from amaranth.lib.wiring import connect
 
 from streamjoin.hdl.multiway.join import MultiwayJoin
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.ring_stage import RingStage
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 from streamjoin.hdl.stashed.stash_stage import StashStage
 
 
@@ -38,7 +38,7 @@ class StashedJoin(MultiwayJoin):
         )
         second = RingStage(
             p.combination,
-            Places(p.window_s3, p.flight, p.second_lanes),
+            WindowPlaces.for_window(p.window_s3, p.flight, p.second_lanes),
             shortest=2,
             after=True,
             before=False,

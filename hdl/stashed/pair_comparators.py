@@ -14,7 +14,7 @@ from streamjoin.hdl.stashed.stash_shape import StashShape
 
 
 class PairComparators(Part):
-    """From the row that is chosen to what is found in it, register by register.
+    """Compares a row of tuples, or of pairs in the stash, in every cycle.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ class PairComparators(Part):
     pairs, first
         Those of the stash; and the positions of the first tuples in the windows, for pairs that have left them.
     o
-        For both lines, what was found: in order, and at least once for each scan, where it ends.
+        For both queues of matches, what was found: in order, and at least once for each scan, where it ends.
     """
 
-    #: From the cycle in which a row is chosen to the one in which hits are given out; rows that come after a pause.
+    #: From the cycle in which a row is chosen to the one in which matches are given out; rows that come after a pause.
     LATENCY = LaneBank.LATENCY + 1
 
     def __init__(self, shape: StashShape):
@@ -50,7 +50,7 @@ class PairComparators(Part):
                 "two": In(compared).array(lanes),
                 "counts": In(lanes),
                 **({"pairs": In(shape.compared).array(lanes), "first": In(shape.positions)} if shape.room else {}),
-                "o": Out(data.StructLayout({"valid": 1, "hit": match_layout(shape.widest)})).array(2),
+                "o": Out(data.StructLayout({"valid": 1, "match": match_layout(shape.widest)})).array(2),
             }
         )
 
@@ -60,7 +60,7 @@ class PairComparators(Part):
         shown = data.StructLayout(
             {
                 "row": row_layout(shape.widest),
-                "line": 2,
+                "queue": 2,
                 "ends": 2,
                 "source": len(self.source),
                 "probe": shape.probe,
@@ -75,10 +75,10 @@ class PairComparators(Part):
         m.d.sync += found.eq(Cat(self._matches(m, lane, comparing) for lane in range(shape.lanes)) & self.counts)
         for n, port in enumerate(self.o):
             m.d.comb += [
-                port.valid.eq(given.ends[n] | (given.line[n] & (found.any() | given.row.last))),
-                *(port.hit[name].eq(given.row[name]) for name in ("lane", "row", "next_row")),
-                port.hit.found.eq(Mux(given.ends[n], 0, found)),
-                port.hit.last.eq(given.ends[n] | given.row.last),
+                port.valid.eq(given.ends[n] | (given.queue[n] & (found.any() | given.row.last))),
+                *(port.match[name].eq(given.row[name]) for name in ("lane", "row", "next_row")),
+                port.match.found.eq(Mux(given.ends[n], 0, found)),
+                port.match.last.eq(given.ends[n] | given.row.last),
             ]
         return m
 

@@ -7,7 +7,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.multiway.emitter import PartStore
 from streamjoin.hdl.multiway.lane_bank import LaneBank, row_layout
 from streamjoin.hdl.multiway.order_control import WindowView
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 from streamjoin.hdl.stashed.stash_shape import StashShape
 
 
@@ -35,7 +35,7 @@ class PairWindow(Part):
         What is kept of a tuple, as in :class:`streamjoin.hdl.multiway.emitter.PartStore`.
     """
 
-    def __init__(self, shape: StashShape, places: Places):
+    def __init__(self, shape: StashShape, places: WindowPlaces):
         self._shape = shape
         self._places = places
         compared = shape.combination.layout.compared
@@ -84,6 +84,6 @@ class PairWindow(Part):
         return m
 
 
-def turns(window: PairWindow, shape: StashShape) -> Signal:
+def ends_quarter_turn(window: PairWindow, shape: StashShape) -> Signal:
     """One bit: a tuple enters that ends a quarter turn of positions."""
     return window.store & window.next[: shape.position - 2].all()

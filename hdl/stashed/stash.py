@@ -8,7 +8,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.multiway.emitter import PartStore
 from streamjoin.hdl.multiway.lane_bank import LaneBank, row_layout
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 
 class Stash(Part):
@@ -44,7 +44,7 @@ class Stash(Part):
         The parts of a pair, as in :class:`streamjoin.hdl.multiway.emitter.PartStore`.
     """
 
-    def __init__(self, compared: data.StructLayout, parts: data.StructLayout, places: Places):
+    def __init__(self, compared: data.StructLayout, parts: data.StructLayout, places: WindowPlaces):
         self._compared = compared
         self._parts = parts
         self._places = places

@@ -1,4 +1,4 @@
-"""What the first stage of a stashed join has found: pairs, results, and what is to be compared once more."""
+"""The emitter of a stashed join's first stage: what it has found becomes pairs, results, and what is compared again."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream
@@ -10,7 +10,7 @@ from streamjoin.hdl.stashed.stash_shape import ANEW, DEEP, ONE, STASHED, TWO, St
 
 
 class StashEmitter(Part):
-    """Picks one hit in a cycle, fetches what rests there, and gives out what comes of it.
+    """Picks one match in a cycle, fetches what rests there, and gives out what comes of it.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class StashEmitter(Part):
 
     Members
     -------
-    hits
+    matches
         What was found, for arrivals and for what the scan anew has found, in order.
     probe, deep
         What it was found for: the first that is not done with.
@@ -30,9 +30,9 @@ class StashEmitter(Part):
     one, two, pair
         In the next cycle: what is kept of it, if it is of S1, of S2, or of the stash.
     done
-        All hits of an arrival have been picked.
+        All matches of an arrival have been picked.
     comes_of, message, positions
-        What is given out: the kind of work that it comes of, in unary, 0 if there is none; with the parts of S1, S2 and
+        What is given out: the kind of work that it comes of, one-hot, 0 if there is none; with the parts of S1, S2 and
         S3 as far as they are known; and the positions of a pair.
     time
         Where windows are time-based: the time of the older tuple of a pair.
@@ -49,7 +49,7 @@ class StashEmitter(Part):
         self._timed = shape.combination.span is not None
         super().__init__(
             {
-                "hits": In(stream.Signature(match_layout(shape.widest))).array(2),
+                "matches": In(stream.Signature(match_layout(shape.widest))).array(2),
                 "probe": In(stream.Signature(shape.awaiting)),
                 "deep": In(stream.Signature(message(2))),
                 "room_pair": In(1),
@@ -70,44 +70,44 @@ class StashEmitter(Part):
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.picker = picker = MatchArbiter(self._shape.widest, 2)
+        m.submodules.arbiter = arbiter = MatchArbiter(self._shape.widest, 2)
         probe, deep = self.probe, self.deep
         of_pair = (probe.p.kind == ONE) | (probe.p.kind == TWO)
         room = Mux(of_pair, self.room_pair, Mux(probe.p.kind == ANEW, self.room_anew, self.room_result))
-        for hits, port in zip(self.hits, picker.hits, strict=True):
-            connect(m, flipped(hits), port)
+        for matches, port in zip(self.matches, arbiter.matches, strict=True):
+            connect(m, flipped(matches), port)
         m.d.comb += [
-            picker.known.eq(Cat(probe.valid, deep.valid)),
-            picker.says_last.eq(Cat(probe.p.message.last, deep.p.last)),
-            picker.room.eq(Cat(room, self.room_result)),
-            Cat(probe.ready, deep.ready).eq(picker.release),
-            self.done.eq(picker.release[0]),
-            self.place.eq(picker.place),
+            arbiter.known.eq(Cat(probe.valid, deep.valid)),
+            arbiter.says_last.eq(Cat(probe.p.message.last, deep.p.last)),
+            arbiter.room.eq(Cat(room, self.room_result)),
+            Cat(probe.ready, deep.ready).eq(arbiter.release),
+            self.done.eq(arbiter.release[0]),
+            self.place.eq(arbiter.place),
         ]
-        self._give(m, self._fetch(m, picker))
+        self._give(m, self._fetch(m, arbiter))
         return m
 
-    def _fetch(self, m, picker):
+    def _fetch(self, m, arbiter):
         """What was picked, while what rests there is fetched."""
         combination, probe, deep = self._shape.combination, self.probe.p, self.deep.p
         layout = data.StructLayout({"kind": 5, "message": combination.message(3), "position": self._shape.position})
         fetched = Signal(layout)
         m.d.sync += [
-            fetched.kind.eq(Mux(picker.picked[0], Const(1, 5) << probe.kind, picker.picked[1] << DEEP)),
-            fetched.message.some.eq(picker.some),
-            fetched.message.last.eq(picker.last),
+            fetched.kind.eq(Mux(arbiter.picked[0], Const(1, 5) << probe.kind, arbiter.picked[1] << DEEP)),
+            fetched.message.some.eq(arbiter.some),
+            fetched.message.last.eq(arbiter.last),
             fetched.position.eq(probe.position),
         ]
         carried = [name for name in combination.message(1).members if name not in ("parts", "some", "last")]
         parts = fetched.message.parts
-        with m.If(picker.picked[0]):
+        with m.If(arbiter.picked[0]):
             m.d.sync += [fetched.message[name].eq(probe.message[name]) for name in carried]
             # Wherever it belongs: the others are fetched.
             m.d.sync += [part.eq(probe.message.parts[0]) for part in parts]
-        with m.If(picker.picked[1]):
+        with m.If(arbiter.picked[1]):
             m.d.sync += [fetched.message[name].eq(deep[name]) for name in carried]
             m.d.sync += [parts[1].eq(deep.parts[0]), parts[2].eq(deep.parts[1])]
-        m.d.comb += self.busy.eq(Cat(picker.picked, fetched.kind, self.comes_of).any())
+        m.d.comb += self.busy.eq(Cat(arbiter.picked, fetched.kind, self.comes_of).any())
         return fetched
 
     def _give(self, m, fetched):

@@ -1,11 +1,11 @@
-"""What the first stage of a stashed join does next: for which arrival, and in which row."""
+"""The scheduler of a stashed join's first stage: which arrival is next, and which row it is compared with."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
-from streamjoin.hdl.lib.one_hot import one_of
+from streamjoin.hdl.lib.one_hot import one_hot_mux
 from streamjoin.hdl.multiway.lane_bank import Walk, row_layout
 from streamjoin.hdl.stashed.stash_shape import ANEW, DEEP, ONE, STASHED, TWO, StashShape
 
@@ -22,7 +22,7 @@ class StashScheduler(Part):
     shape
         Layouts and places.
     awaiting
-        Arrivals whose hits may be awaited.
+        Arrivals whose matches may be awaited.
 
     Members
     -------
@@ -35,7 +35,7 @@ class StashScheduler(Part):
     pause
         For arrivals and for what the scan anew has found: no further rows, please.
     done, quiet, complete
-        The hits of an arrival have all been picked; what was picked has come to rest; an arrival of S3 is complete.
+        The matches of an arrival have all been picked; what was picked has come to rest; an arrival of S3 is complete.
     stores
         The arrival enters the window of S1, or of S2.
     begins
@@ -45,7 +45,7 @@ class StashScheduler(Part):
     shows, ends
         For either: a row is shown; or one ends that has nothing to be compared with.
     row, source, probe
-        The row that is shown, as one of the widest places; of S1, of S2 or of the stash, in unary; with what it is
+        The row that is shown, as one of the widest places; of S1, of S2 or of the stash, one-hot; with what it is
         compared.
     """
 
@@ -153,8 +153,10 @@ class StashScheduler(Part):
         m.d.comb += [
             self.probe.eq(Mux(self.shows[1], probes[1].as_value(), probes[0].as_value())),
             self.source.eq(Cat(steps[0] | steps[-1], *steps[1:-1])),
-            *(field.eq(one_of(steps, [row[name] for row in rows])) for name, field in members(self.row) if len(field)),
         ]
+        for name, field in members(self.row):
+            if len(field):
+                m.d.comb += field.eq(one_hot_mux(steps, [row[name] for row in rows]))
 
 
 def members(view: data.View):

@@ -1,4 +1,4 @@
-"""What the parts of a stashed join's first stage agree on: the kinds of its work, and the layouts of its data."""
+"""The geometry of a stashed join's first stage: the kinds of its work, its places, the layouts of its data."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from amaranth.lib import data
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.multiway.combination import Combination
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 #: What is done for an arrival: one of S1 scans S2, one of S2 scans S1, one of S3 the stash, or S2 anew, which leads to
 #: scans of S1 for what was found.
@@ -16,7 +16,7 @@ ONE, TWO, STASHED, ANEW, DEEP = range(5)
 
 @dataclass(frozen=True)
 class StashShape:
-    """Places and layouts.
+    """The places and layouts that all parts of the first stage share.
 
     A *position* is the number of a tuple in its stream, as far as ``spare_bits`` beyond what windows need go.
 
@@ -44,17 +44,17 @@ class StashShape:
     spare_bits: int
 
     @property
-    def places(self) -> tuple[Places, Places]:
+    def places(self) -> tuple[WindowPlaces, WindowPlaces]:
         """Those of S1 and of S2."""
-        one, two = (Places(window, self.slack, self.lanes) for window in self.windows)
+        one, two = (WindowPlaces.for_window(window, self.slack, self.lanes) for window in self.windows)
         return one, two
 
     @property
-    def stash_places(self) -> Places | None:
-        return Places(self.room, 0, self.lanes) if self.room else None
+    def stash_places(self) -> WindowPlaces | None:
+        return WindowPlaces.for_window(self.room, 0, self.lanes) if self.room else None
 
     @property
-    def widest(self) -> Places:
+    def widest(self) -> WindowPlaces:
         """Of all these, those with the most rows."""
         stash = [self.stash_places] if self.room else []
         return max([*self.places, *stash], key=lambda places: places.rows)
@@ -96,7 +96,7 @@ class StashShape:
 
     @property
     def awaiting(self) -> data.StructLayout:
-        """An arrival whose hits are awaited."""
+        """An arrival whose matches are awaited."""
         message = self.combination.message(1)
         return data.StructLayout({"message": message, "kind": range(DEEP), "position": self.position})
 

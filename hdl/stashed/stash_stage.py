@@ -8,10 +8,10 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.match_arbiter import match_layout
-from streamjoin.hdl.multiway.places import Places
 from streamjoin.hdl.multiway.ring_stage import link
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 from streamjoin.hdl.stashed.pair_comparators import PairComparators
-from streamjoin.hdl.stashed.pair_window import PairWindow, turns
+from streamjoin.hdl.stashed.pair_window import PairWindow, ends_quarter_turn
 from streamjoin.hdl.stashed.stash import Stash
 from streamjoin.hdl.stashed.stash_emitter import StashEmitter
 from streamjoin.hdl.stashed.stash_scheduler import StashScheduler, members
@@ -22,7 +22,7 @@ class StashStage(Part):
     """Does the work of one arrival after the other, with one lot of comparators for all scans.
 
     Arrivals wait in a queue and are stored when their work begins (:class:`StashScheduler`), so windows are always
-    those of the arrival at work. Tuples that are pushed out of a window stay in their place while hits may still be
+    those of the arrival at work. Tuples that are pushed out of a window stay in their place while matches may still be
     fetched. An arrival of S3 waits until all pairs of those before it are in the stash. Pairs of those after it come to
     be kept behind what it has found, and so overwrite nothing that it needs. Where the stash is not complete, what the
     scan of S2 anew gives goes through a queue of its own: neither scan waits for the other for ever.
@@ -46,9 +46,9 @@ class StashStage(Part):
         An arrival of S3 is complete.
     """
 
-    #: Arrivals whose hits are awaited, and rows with hits that may wait.
+    #: Arrivals whose matches are awaited, and rows with matches that may wait.
     _PROBES = 4
-    _HITS = 4
+    _MATCHES = 4
     #: Tuples that stay in their place beyond the window: for those arrivals, and those at either end of their queue.
     _SLACK = _PROBES + 4
 
@@ -89,7 +89,7 @@ class StashStage(Part):
             # Two streams rest here: two steps further.
             self.arrival_on.ahead.eq(Mux(ahead >= 2, ahead - 2, ahead + 1)),
         ]
-        m.submodules.agenda = agenda = StashScheduler(shape, awaiting=self._PROBES)
+        m.submodules.scheduler = scheduler = StashScheduler(shape, awaiting=self._PROBES)
         m.submodules.comparators = comparators = PairComparators(shape)
         m.submodules.emitter = emitter = StashEmitter(shape)
         windows = [PairWindow(shape, places) for places in shape.places]
@@ -97,40 +97,40 @@ class StashStage(Part):
         stash = None
         if shape.room:
             m.submodules.stash = stash = Stash(shape.compared, shape.pair, shape.stash_places)
-        self._keep_windows(m, agenda, windows)
-        self._compare(m, agenda, comparators, windows, stash)
-        self._emit(m, agenda, comparators, emitter, windows)
-        kept = self._keep_pairs(m, agenda, comparators, emitter, windows, stash) if stash else None
-        self._give(m, agenda, emitter, kept)
+        self._keep_windows(m, scheduler, windows)
+        self._compare(m, scheduler, comparators, windows, stash)
+        self._emit(m, scheduler, comparators, emitter, windows)
+        kept = self._keep_pairs(m, scheduler, comparators, emitter, windows, stash) if stash else None
+        self._give(m, scheduler, emitter, kept)
         return m
 
-    def _keep_windows(self, m, agenda, windows):
+    def _keep_windows(self, m, scheduler, windows):
         """Arrivals wait for their turn, and enter their window."""
         combination = self._combination
-        m.submodules.jobs = jobs = FIFO(agenda.job, combination.flight)
+        m.submodules.jobs = jobs = FIFO(scheduler.job, combination.flight)
         m.d.comb += [
             jobs.i.p.message.eq(combination.first(self.arrival.tuple, self.arrival.number)),
             jobs.i.p.stream.eq(self.arrival.ahead),
             jobs.i.valid.eq(self.passes),
-            agenda.next.one.eq(windows[0].next),
-            agenda.next.two.eq(windows[1].next),
+            scheduler.next.one.eq(windows[0].next),
+            scheduler.next.two.eq(windows[1].next),
         ]
-        connect(m, jobs.o, agenda.jobs)
+        connect(m, jobs.o, scheduler.jobs)
         for n, window in enumerate(windows):
             m.d.comb += [
-                window.store.eq(agenda.stores[n]),
+                window.store.eq(scheduler.stores[n]),
                 window.message.eq(jobs.o.p.message),
-                getattr(agenda, f"view{n}").eq(window.view),
-                agenda.empty[n].eq(window.empty),
+                getattr(scheduler, f"view{n}").eq(window.view),
+                scheduler.empty[n].eq(window.empty),
             ]
 
-    def _compare(self, m, agenda, comparators, windows, stash):
+    def _compare(self, m, scheduler, comparators, windows, stash):
         """The row that is chosen is shown by whoever has it, to the comparators."""
         banks = [*windows, *([stash] if stash else [])]
         for n, bank in enumerate(banks):
             m.d.comb += [
-                bank.show.eq(agenda.source[n]),
-                *(field.eq(agenda.row[name]) for name, field in members(bank.row)),
+                bank.show.eq(scheduler.source[n]),
+                *(field.eq(scheduler.row[name]) for name, field in members(bank.row)),
             ]
         ports = (comparators.one, comparators.two, *([comparators.pairs] if stash else []))
         for port, bank in zip(ports, banks, strict=True):
@@ -140,28 +140,34 @@ class StashStage(Part):
             counts = counts | bank.counts
         m.d.comb += [
             comparators.counts.eq(counts),
-            *(getattr(comparators, name).eq(getattr(agenda, name)) for name in ("shows", "ends", "row", "source")),
-            comparators.probe.eq(agenda.probe),
+            *(getattr(comparators, name).eq(getattr(scheduler, name)) for name in ("shows", "ends", "row", "source")),
+            comparators.probe.eq(scheduler.probe),
         ]
 
-    def _emit(self, m, agenda, comparators, emitter, windows):
+    def _emit(self, m, scheduler, comparators, emitter, windows):
         """What is found waits, with what it is found for, to be picked and fetched."""
         shape = self._shape
         m.submodules.probes = probes = FIFO(shape.awaiting, self._PROBES)
         m.submodules.deep_probes = deep_probes = FIFO(self._combination.message(2), self._PROBES)
-        connect(m, agenda.probes, probes.i)
-        connect(m, agenda.deep_probes, deep_probes.i)
+        connect(m, scheduler.probes, probes.i)
+        connect(m, scheduler.deep_probes, deep_probes.i)
         connect(m, probes.o, emitter.probe)
         connect(m, deep_probes.o, emitter.deep)
         margin = comparators.LATENCY
         for n, found in enumerate(comparators.o):
-            m.submodules[f"hits{n}"] = hits = FIFO(match_layout(shape.widest), self._HITS + margin, margin=margin)
-            m.d.comb += [hits.i.p.eq(found.hit), hits.i.valid.eq(found.valid), agenda.pause[n].eq(hits.almost_full)]
-            connect(m, hits.o, emitter.hits[n])
+            m.submodules[f"matches{n}"] = matches = FIFO(
+                match_layout(shape.widest), self._MATCHES + margin, margin=margin
+            )
+            m.d.comb += [
+                matches.i.p.eq(found.match),
+                matches.i.valid.eq(found.valid),
+                scheduler.pause[n].eq(matches.almost_full),
+            ]
+            connect(m, matches.o, emitter.matches[n])
         for window, port, places in zip(windows, (emitter.one, emitter.two), shape.places, strict=True):
             m.d.comb += [window.wanted.eq(_cut(emitter.place, places)), port.eq(window.fetched)]
 
-    def _keep_pairs(self, m, agenda, comparators, emitter, windows, stash) -> FIFO:
+    def _keep_pairs(self, m, scheduler, comparators, emitter, windows, stash) -> FIFO:
         """Pairs go through a queue into the stash; what it holds is compared as it was when that began."""
         shape, combination = self._shape, self._combination
         m.submodules.pairs = pairs = FIFO(stash.i.p.shape(), 2 + emitter.RESERVE, margin=emitter.RESERVE)
@@ -170,9 +176,9 @@ class StashStage(Part):
         if not combination.equi:
             keys = combination.layout.part(combination.keys, keys).as_value()
         time = emitter.time if combination.span is not None else Const(0, 0)
-        m.d.sync += stash.epoch.eq(Cat(turns(window, shape) for window in windows).any())
+        m.d.sync += stash.epoch.eq(Cat(ends_quarter_turn(window, shape) for window in windows).any())
         then = Signal(shape.positions, reset_less=True)
-        with m.If(agenda.begins):
+        with m.If(scheduler.begins):
             m.d.sync += then.eq(stash.first)
         m.d.comb += [
             stash.first.eq(Cat(window.first for window in windows)),
@@ -180,21 +186,21 @@ class StashStage(Part):
             stash.wanted.eq(_cut(emitter.place, shape.stash_places)),
             emitter.pair.eq(stash.fetched),
             comparators.first.eq(then),
-            agenda.view2.eq(stash.view),
-            agenda.empty[2].eq((stash.view.whole == 0) & (stash.view.rest == 0)),
-            agenda.answers.eq(stash.complete),
+            scheduler.view2.eq(stash.view),
+            scheduler.empty[2].eq((stash.view.whole == 0) & (stash.view.rest == 0)),
+            scheduler.answers.eq(stash.complete),
             pairs.i.valid.eq((emitter.comes_of[ONE] | emitter.comes_of[TWO]) & emitter.message.some),
             pairs.i.p.compared.eq(Cat(keys, time, emitter.positions)),
             pairs.i.p.parts.eq(Cat(emitter.message.parts[0], emitter.message.parts[1])),
         ]
         return pairs
 
-    def _give(self, m, agenda, emitter, kept):
+    def _give(self, m, scheduler, emitter, kept):
         """Pairs to the next stage, what was found anew to the deeper scan, and results out."""
         combination, reserve, message = self._combination, emitter.RESERVE, emitter.message
         m.submodules.deep = deep = FIFO(combination.message(2), self._buffer + reserve, margin=reserve)
         m.submodules.results = results = FIFO(combination.message(3), self._queue + reserve, margin=reserve)
-        connect(m, deep.o, agenda.deep)
+        connect(m, deep.o, scheduler.deep)
         connect(m, results.o, flipped(self.o_result))
         is_result = emitter.comes_of[STASHED] | emitter.comes_of[DEEP]
         m.d.comb += [
@@ -206,9 +212,9 @@ class StashStage(Part):
             results.i.valid.eq(is_result & message.some),
             results.i.p.eq(message),
             self.busy.eq(results.busy),
-            agenda.done.eq(emitter.done),
-            agenda.quiet.eq(~(emitter.busy | (kept.busy if kept else 0))),
-            agenda.complete.eq(self.complete),
+            scheduler.done.eq(emitter.done),
+            scheduler.quiet.eq(~(emitter.busy | (kept.busy if kept else 0))),
+            scheduler.complete.eq(self.complete),
         ]
         m.d.sync += self.complete.eq(is_result & message.last)
         plain = [name for name in combination.message(1).members if name != "parts"]
@@ -217,6 +223,6 @@ class StashStage(Part):
             m.d.comb += [port.parts[k].eq(message.parts[k + shift]) for k in range(2)]
 
 
-def _cut(place, places: Places):
+def _cut(place, places: WindowPlaces):
     """A place of the widest rows, as one of these."""
     return data.View(places.place, Cat(place.lane, place.row[: places.place["row"].width]))

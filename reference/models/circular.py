@@ -29,7 +29,7 @@ from functools import partial
 from typing import NamedTuple
 
 from streamjoin.reference.arrivals import Arrivals, Windows
-from streamjoin.reference.models.message_chain import StuckError
+from streamjoin.reference.models.message_chain import DeadlockError
 from streamjoin.reference.predicates import Predicate
 
 
@@ -123,9 +123,9 @@ class CircularRing:
         return list(state.results)
 
     def check_end(self, state: State) -> None:
-        """StuckError if nothing can happen in this state although something is left to be done."""
+        """DeadlockError if nothing can happen in this state although something is left to be done."""
         if sum(state.complete) < len(self._rows):
-            raise StuckError("messages wait for each other")
+            raise DeadlockError("messages wait for each other")
 
     def moves(self, state: State) -> Iterator[Callable[[], State]]:
         """All that could happen next."""

@@ -18,7 +18,7 @@ from streamjoin.reference.predicates import Predicate
 R, S = 0, 1
 
 
-class StuckError(RuntimeError):
+class DeadlockError(RuntimeError):
     """Nothing can happen any more, and something is left to be done."""
 
 
@@ -102,7 +102,7 @@ class MessageChain(ABC):
         while actions := list(self.actions()):
             actions[choose(len(actions))]()
         if not self._driver.done or any(self.from_left) or any(self.from_right):
-            raise StuckError("messages wait for each other")
+            raise DeadlockError("messages wait for each other")
         return self.results
 
     def actions(self) -> Iterator[Callable[[], None]]:

@@ -1,11 +1,11 @@
-"""Bench of the hashed shelf: a walk shows each tuple of its key that counts once, whatever its memories hold."""
+"""Bench of the hash window store: a walk shows each tuple of its key that counts once, whatever its memories hold."""
 
 import random
 from collections import Counter
 
 import cocotb
 
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.sim.benches.dut import CASES, Dut
 from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS
@@ -16,7 +16,7 @@ class Model:
 
     def __init__(self, dut: Dut, rows: int, buckets: int, go: str = "none", keys: list[int] | None = None):
         self._dut, self._rows = dut, rows
-        self._place = Ring(1, rows).nth
+        self._place = LappedRing(1, rows).nth
         self._go = STALLS[go]()
         self._goes_on = go == "none"
         self._holds = 0  # cycles for which the tuple of a walk is still needed

@@ -1,4 +1,4 @@
-"""Bench of the shelf, against a list of what was stored: walks and fetches in every cycle in which they may begin."""
+"""Bench of the window store, against a list of what was stored: it walks and fetches in every cycle where it may."""
 
 import random
 from collections import deque
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import cocotb
 
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.sim.benches.dut import CASES, Dut
 from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
 from streamjoin.sim.benches.streams import STALLS
@@ -25,7 +25,7 @@ class Row:
 
 
 class Model:
-    """The model, compared with the shelf in every cycle; it also decides what to store, to walk along and to fetch.
+    """The model, compared with the store in every cycle; it also decides what to store, to walk along and to fetch.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Model:
         self._dut = dut
         self._go = STALLS[go]()
         self._lanes, self._rows, self._latency = lanes, rows, latency
-        self._place = Ring(lanes, rows).nth
+        self._place = LappedRing(lanes, rows).nth
         self._share_of_fetches = fetching
         self._tuples: list[Tuple] = []  # all that were ever stored
         self._oldest = 0  # of those that count

@@ -19,7 +19,7 @@ from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.input_gate import InputGate
 from streamjoin.hdl.lib.merger import MERGERS, PunctuatedMerger
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.ring import Ring
+from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.segment import SEGMENTS
@@ -47,7 +47,7 @@ def _fifos() -> Iterator[Case]:
 def _mergers() -> Iterator[Case]:
     for name, depth in (("streaming", 2), ("three-state", 2), ("streaming", 5), ("three-state", 5)):
         yield f"{_SHORT[name]}{depth}", MERGERS[name](16, depth), {"merger": name, "depth": depth}
-    yield "spread", MERGERS["streaming"](16, 4, spread=True), {"merger": "streaming", "depth": 4}
+    yield "replicated", MERGERS["streaming"](16, 4, replicated=True), {"merger": "streaming", "depth": 4}
 
 
 def _merging_trees() -> Iterator[Case]:
@@ -63,7 +63,7 @@ def _punctuated() -> Iterator[Case]:
         yield f"merger{depth}", PunctuatedMerger(item, depth), {"leaves": 2}
     for leaves in (1, 2, 3, 5, 8):
         yield f"tree{leaves}", MergingTree(item, leaves, depth=2), {"leaves": leaves}
-    yield "spread", MergingTree(item, 5, depth=2, spread=True), {"leaves": 5}
+    yield "replicated", MergingTree(item, 5, depth=2, replicated=True), {"leaves": 5}
 
 
 def _control_trees() -> Iterator[Case]:
@@ -76,25 +76,25 @@ def _control_trees() -> Iterator[Case]:
 def _segments() -> Iterator[Case]:
     for storage, kind in SEGMENTS.items():
         for length in (1, 2, 3, 4, 7):
-            yield f"{_SHORT[storage]}{length}", kind(_pairing(), length), {"length": length}
+            yield f"{_SHORT[storage]}{length}", kind(_layout(), length), {"length": length}
 
 
 def _window_stores() -> Iterator[Case]:
     for lanes, rows in ((1, 1), (1, 3), (2, 5), (3, 2), (4, 1)):
         settings = {"lanes": lanes, "rows": rows, "latency": WindowStore.LATENCY}
-        yield f"r{rows}by{lanes}", WindowStore(_pairing().tuple, Ring(lanes, rows)), settings
+        yield f"r{rows}by{lanes}", WindowStore(_layout().tuple, LappedRing(lanes, rows)), settings
 
 
 def _hash_window_stores() -> Iterator[Case]:
     for rows, buckets in ((1, 1), (2, 4), (3, 2), (4, 1), (5, 8), (8, 16)):
         settings = {"rows": rows, "buckets": buckets}
-        yield f"r{rows}in{buckets}", HashWindowStore(_pairing().tuple, Ring(1, rows), buckets), settings
+        yield f"r{rows}in{buckets}", HashWindowStore(_layout().tuple, LappedRing(1, rows), buckets), settings
 
 
 def _reorders() -> Iterator[Case]:
     for arrivals, most in ((2, 1), (4, 3), (8, 1), (8, 6)):
         settings = {"arrivals": arrivals, "most": most}
-        yield f"n{arrivals}by{most}", Reorder(_pairing(numbered=True), **settings), settings
+        yield f"n{arrivals}by{most}", Reorder(_layout(numbered=True), **settings), settings
 
 
 def _input_gates() -> Iterator[Case]:
@@ -104,7 +104,7 @@ def _input_gates() -> Iterator[Case]:
         ("impatient", (2, 2), "drop", None, 0),
         ("timed", (3, 6), "drop", (9, 14), 12),
     ):
-        layout = _pairing(spans=spans)
+        layout = _layout(spans=spans)
         settings = {"windows": windows, "on_full": on_full, "start": 3, "settle": 5, "longest_wait": longest_wait}
         yield name, InputGate(layout, **settings), {**settings, "spans": spans}
 
@@ -121,7 +121,7 @@ def _admissions() -> Iterator[Case]:
     ):
         settings = {"on_full": on_full, "drain_stream": drain_stream, "drain_steps": drain_steps}
         settings |= {"start": 3, "settle": 5, "glance": glance}
-        admission = Admission(_pairing(spans=spans), pace, **settings)
+        admission = Admission(_layout(spans=spans), pace, **settings)
         yield name, admission, {"pace": asdict(pace), **settings, "spans": spans}
 
 
@@ -131,7 +131,7 @@ def _cores() -> Iterator[Case]:
         # Neighbours may hold one tuple more: a core scans as long as they do.
         scans = {"scan_r": segment_s + 1, "scan_s": segment_r}
         common = {**segments, "queue": 2, "reaction": 3}
-        layout = _pairing(predicate)
+        layout = _layout(predicate)
         kinds = {"parallel": (ParallelCore(layout, **common, match_queue=2), ParallelCore.PACE)}
         for storage in SEGMENTS:
             sequential = SequentialCore(layout, **common, **scans, storage=storage)
@@ -143,7 +143,7 @@ def _cores() -> Iterator[Case]:
             yield f"{kind}{segment_r}", core, {**segments, **settings}
 
 
-def _pairing(predicate: str = "equi", **kind) -> TupleLayout:
+def _layout(predicate: str = "equi", **kind) -> TupleLayout:
     return TupleLayout(parse_predicate(predicate), key_width=8, payload_width=12, **kind)
 
 

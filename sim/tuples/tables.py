@@ -1,4 +1,4 @@
-"""Tuples from files, results into files: CSV or Parquet, as the name says."""
+"""Tuples from files or tables, results into files: CSV or Parquet, as the name says."""
 
 import gzip
 import sys
@@ -24,7 +24,7 @@ _REASON = 100  # characters of what a library says in a sentence
 
 
 def read_arrivals(
-    path: str | Path,
+    source: str | Path | pa.Table,
     streams: Sequence[str] = ("R", "S"),
     *,
     key_width: int = 32,
@@ -33,18 +33,17 @@ def read_arrivals(
     timed: bool = False,
     time_width: int = 32,
 ) -> Arrivals:
-    """The tuples of a file, one a row, in arrival order. Widths are at most 63 bits.
+    """The tuples of a file or a table, one a row, in arrival order. Widths are at most 63 bits.
 
-    A name ends in .csv, .csv.gz or .parquet; ``-`` is CSV from standard input. Columns are ``stream`` (one of the names
-    in ``streams``), ``key``, and ``key2`` and ``time`` where asked for. ``payload`` is read if it is there and has a
-    width. Other columns do not matter. No rows are no tuples; anything else that is not as it should be is an
+    A file's name ends in .csv, .csv.gz or .parquet; ``-`` is CSV from standard input. Columns are ``stream`` (one of
+    the names in ``streams``), ``key``, and ``key2`` and ``time`` where asked for. ``payload`` is read if it is there
+    and has a width. Other columns do not matter. No rows are no tuples; anything else that is not as it should be is an
     `InputError`, which counts rows from 1 for the first after the header.
     """
     required = {"key": key_width} | ({"key2": key_width} if two_keys else {}) | ({"time": time_width} if timed else {})
     optional = {"payload": payload_width} if payload_width else {}
-    name = "standard input" if str(path) == STANDARD_INPUT else named(path)
-    with _readable(name):
-        rows = _read(path, name, ["stream", *required], list(optional))
+    with _readable(name := _name(source)):
+        rows = _read(source, name, ["stream", *required], list(optional))
         widths = {column: width for column, width in (required | optional).items() if column in rows.table.column_names}
         columns = {column: _integers(rows, column, width) for column, width in widths.items()}
         if timed:
@@ -60,11 +59,22 @@ def write_results(
     streams: Sequence[str] = ("R", "S"),
 ) -> None:
     """Write one row a result: its arrival numbers, a column for each stream, the key columns, and its ``cycle``."""
+    write_table(path, results_table(numbers, keys, cycles, streams))
+
+
+def results_table(
+    numbers: np.ndarray, keys: Mapping[str, np.ndarray], cycles: np.ndarray, streams: Sequence[str] = ("R", "S")
+) -> pa.Table:
+    """The same as a table."""
+    numbers = np.asarray(numbers, np.int64).reshape(-1, len(streams))
+    return pa.table({**dict(zip(streams, numbers.T, strict=True)), **keys, "cycle": cycles})
+
+
+def write_table(path: str | Path, table: pa.Table) -> None:
+    """Write a table as the name of the file says, whole or not at all."""
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise InputError(f"{named(path)} is neither CSV nor Parquet by its name: end it in .csv or .parquet")
-    numbers = np.asarray(numbers, np.int64).reshape(-1, len(streams))
-    table = pa.table({**dict(zip(streams, numbers.T, strict=True)), **keys, "cycle": cycles})
     with whole_file(path) as part:
         _WRITERS[path.suffix.lower()](table, part)
 
@@ -126,8 +136,18 @@ def _readable(name: str):
         raise InputError(f"{name} cannot be read ({printable(reason, _REASON)}): check that it {fix}") from error
 
 
-def _read(path: str | Path, name: str, required: Sequence[str], optional: Sequence[str]) -> _Rows:
-    """Columns of a file, the optional ones if they are there."""
+def _name(source: str | Path | pa.Table) -> str:
+    """What sentences call it."""
+    if isinstance(source, pa.Table):
+        return "the table"
+    return "standard input" if str(source) == STANDARD_INPUT else named(source)
+
+
+def _read(source: str | Path | pa.Table, name: str, required: Sequence[str], optional: Sequence[str]) -> _Rows:
+    """Columns of a file or a table, the optional ones if they are there."""
+    if isinstance(source, pa.Table):
+        return _Rows(name, source.select(_chosen(source.column_names, name, required, optional)), _row)
+    path = source
     ending = Path(path).name.lower()
     if ending.endswith(".parquet"):
         with Path(path).open("rb") as file:
@@ -136,7 +156,7 @@ def _read(path: str | Path, name: str, required: Sequence[str], optional: Sequen
             # Pages have checksums, but their directory, which says twice how many rows there are, has none.
             if table.num_rows != (announced := content.metadata.num_rows):
                 raise InputError(f"{name} is damaged, with {table.num_rows} of {announced} rows: write it anew")
-            return _Rows(name, table, lambda row: f"row {row + 1}")
+            return _Rows(name, table, _row)
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed: pipe tuples into it, or name a file")
@@ -148,6 +168,10 @@ def _read(path: str | Path, name: str, required: Sequence[str], optional: Sequen
         raise InputError(f"{name} is neither CSV nor Parquet by its name: end it in .csv, .csv.gz or .parquet")
     text = CsvText(contents, name)
     return _Rows(name, text.columns(_chosen(text.header, name, required, optional)), text.place)
+
+
+def _row(number: int) -> str:
+    return f"row {number + 1}"
 
 
 def _chosen(header: Sequence[str], name: str, required: Iterable[str], optional: Iterable[str]) -> list[str]:

@@ -74,6 +74,10 @@ class Target:
     constraints: str = ""
     capacity: dict[str, int] = field(default_factory=dict)
 
+    def without_clock(self) -> "Target":
+        """The same device, for its area alone: nothing is placed and routed, no clock is known."""
+        return replace(self, clock=None, router=())
+
 
 #: Yosys' maps for Intel's RAM know no start values; our memories need none, for a reset leaves them as they are.
 _WITHOUT_START_VALUES = ("setparam -set INIT 1'bx harness_*/t:$mem_v2",)

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -17,14 +18,14 @@ _BINARY = {
     ast.Mod: operator.mod,
 }
 _FUNCTIONS = {"min": min, "max": max}
+# A number as people write it: zeros may lead, which no expression allows, and 4Ki is one.
+_NUMBER = re.compile(r"(?<![\w.])[0-9][\w.]*", re.ASCII)
 
 
 def names_in(text: str) -> set[str]:
     """The names that an expression refers to; none if the text is no expression."""
     try:
-        return {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)} - {
-            *_FUNCTIONS
-        }
+        return {node.id for node in ast.walk(_parsed(text)) if isinstance(node, ast.Name)} - {*_FUNCTIONS}
     except (SyntaxError, ValueError):
         return set()
 
@@ -52,12 +53,22 @@ def evaluate(text: str, value_of: Callable[[str], int]) -> int:
         )
 
     with suppress(ValueError):
-        return whole_number(text)  # zeros may lead, which no expression allows
+        return whole_number(text)  # which may be 1e+6
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = _parsed(text)
     except (SyntaxError, ValueError):
         tree = None
     try:
         return value(tree)
     except ZeroDivisionError:
         raise ParameterError(f"{shown(text)} divides by 0: write another divisor") from None
+
+
+def _parsed(text: str) -> ast.Expression:
+    def plain(number: re.Match) -> str:
+        try:
+            return str(whole_number(number[0]))
+        except ValueError:
+            return number[0]
+
+    return ast.parse(_NUMBER.sub(plain, text.strip()), mode="eval")

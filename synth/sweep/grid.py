@@ -3,7 +3,7 @@
 ``cores=2,4`` gives two values. Where a whole number is wanted, a value may be an expression of other parameters:
 ``window=8*cores`` keeps segments at 8 tuples. A name that no design has is free for use in expressions
 (``segment=8,16`` with ``window=segment*cores``); one that only some designs have is passed over by the others;
-``nested-loop.storage=registers`` goes to one design alone.
+``nested-loop.storage=registers`` goes to one design alone; ``preset=NAME`` is where a design's parameters start from.
 """
 
 import dataclasses
@@ -15,6 +15,9 @@ from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.reference.wording import listed, printable, shown
 from streamjoin.synth.sweep.arithmetic import evaluate, names_in
+
+# Names that stand for several parameters.
+_SHORT = ("window", "span", "preset")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,14 +109,14 @@ def _check(designs: Sequence[Design], axes: list[Axis]) -> None:
                 f"-p {axis.design}.{axis.name} names a design that is not swept: add it, or drop the -p"
             )
         if axis.name not in used and not any(_has(design, axis.name) for design in of):
-            known = dict.fromkeys(["window", "span", *(name for each in of for name in each.parameters_type.names())])
+            known = dict.fromkeys([*_SHORT, *(name for each in of for name in each.parameters_type.names())])
             raise ParameterError(
                 f"there is no parameter {printable(axis.name, 30)}; there are {listed(known, axis.name)}"
             )
 
 
 def _has(design: Design, name: str) -> bool:
-    return name in ("window", "span") or name in design.parameters_type.names()
+    return name in _SHORT or name in design.parameters_type.names()
 
 
 def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
@@ -126,8 +129,8 @@ def _that_matter(design: Design, choices: dict[str, str]) -> dict[str, str]:
 
 def _resolve(design: Design, choices: dict[str, str]) -> dict[str, object]:
     """The values of the design's own parameters, expressions worked out."""
-    types_of = typing.get_type_hints(design.parameters_type)
-    defaults = design.parameters().as_dict()
+    types_of = typing.get_type_hints(design.parameters_type) | {"preset": str}
+    defaults = design.parameters(preset=choices.get("preset")).as_dict()
 
     def number(name: str, asking: tuple[str, ...]) -> int:
         if name in asking:

@@ -32,7 +32,7 @@ def test_findings_name_the_users_file(tmp_path, capsys, monkeypatch):
     latch = Verilog(
         "module latch(a, q);\n  input a;\n  output reg q;\n  always @* if (a) q = a;\nendmodule\n", {"name": "latch"}
     )
-    monkeypatch.setattr("streamjoin.cli.verilog.design_verilog", lambda *_, **__: latch)
+    monkeypatch.setattr("streamjoin.configured.design_verilog", lambda *_, **__: latch)
     path = tmp_path / "mine.v"
     assert main(["verilog", *SMALL, "--lint", "-o", str(path)]) == 1
     assert f"  {path}:4: LATCH: " in capsys.readouterr().out
@@ -58,5 +58,5 @@ def test_to_standard_output(tmp_path, capsys, monkeypatch):
 )
 def test_names_that_no_module_can_have(name, sentence, tmp_path, capsys):
     assert main(["verilog", *SMALL, "--name", name, "-o", str(tmp_path / "x.v")]) == 2
-    assert capsys.readouterr().err == f"streamjoin: --name: {sentence}\n"
+    assert capsys.readouterr().err == f"streamjoin: {sentence}\n"
     assert list(tmp_path.iterdir()) == []

@@ -56,18 +56,18 @@ def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within
 
 
 def memory(port, lines: list, latency: int = 1):
-    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later."""
+    """A bench that stands for a memory: it takes a request in every cycle, and responds ``latency`` cycles later."""
 
     async def bench(ctx):
         under_way = [None] * latency
-        ctx.set(port.ask.ready, 1)
-        async for _, _, valid, question in ctx.tick().sample(port.ask.valid, port.ask.p):
-            under_way.append(question if valid else None)
+        ctx.set(port.request.ready, 1)
+        async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
+            under_way.append(request if valid else None)
             due = under_way.pop(0)
-            ctx.set(port.answer.valid, due is not None)
+            ctx.set(port.response.valid, due is not None)
             if due is not None:
                 tagged = hasattr(due, "client")
                 line = lines[due.what if tagged else due]
-                ctx.set(port.answer.p, {"what": line, "client": due.client} if tagged else line)
+                ctx.set(port.response.p, {"what": line, "client": due.client} if tagged else line)
 
     return bench

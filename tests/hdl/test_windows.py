@@ -10,9 +10,12 @@ from amaranth.sim import Simulator
 from streamjoin.hdl.multiway.lane_bank import LaneBank, Walk
 from streamjoin.hdl.multiway.match_arbiter import MatchArbiter
 from streamjoin.hdl.multiway.order_control import OrderControl
-from streamjoin.hdl.multiway.places import Places
+from streamjoin.hdl.multiway.window_places import WindowPlaces
 
-SIZES = [Places(1, 1, 1), Places(5, 3, 1), Places(4, 4, 4), Places(7, 2, 3), Places(3, 9, 8), Places(16, 4, 5)]
+SIZES = [
+    WindowPlaces.for_window(*sizes)
+    for sizes in ((1, 1, 1), (5, 3, 1), (4, 4, 4), (7, 2, 3), (3, 9, 8), (16, 4, 5))  # window, slack, lanes
+]
 
 
 def run(parts, bench) -> None:
@@ -99,39 +102,39 @@ def test_a_walk_shows_each_tuple_of_a_view_once_and_takes_a_cycle_for_each_row(p
 
 
 def test_hits_are_picked_one_by_one_and_the_last_says_so():
-    places = Places(8, 0, 4)
-    picker = MatchArbiter(places, 2)
+    places = WindowPlaces.for_window(8, 0, 4)
+    arbiter = MatchArbiter(places, 2)
 
     def told(ctx):
-        return tuple(ctx.get(port) for port in (picker.picked, picker.some, picker.last, picker.release))
+        return tuple(ctx.get(port) for port in (arbiter.picked, arbiter.some, arbiter.last, arbiter.release))
 
-    async def push(ctx, line, **hit):
+    async def push(ctx, line, **match):
         where = {"lane": 2, "row": 0, "next_row": 1}
-        ctx.set(picker.hits[line].p, {**where, **hit})
-        ctx.set(picker.hits[line].valid, 1)
-        await ctx.tick().until(picker.hits[line].ready)
-        ctx.set(picker.hits[line].valid, 0)
+        ctx.set(arbiter.matches[line].p, {**where, **match})
+        ctx.set(arbiter.matches[line].valid, 1)
+        await ctx.tick().until(arbiter.matches[line].ready)
+        ctx.set(arbiter.matches[line].valid, 0)
 
     async def bench(ctx):
-        ctx.set(picker.known, 3)
-        ctx.set(picker.says_last, 1)
+        ctx.set(arbiter.known, 3)
+        ctx.set(arbiter.says_last, 1)
         await push(ctx, 0, found=0b0110, last=1)
         await push(ctx, 1, found=0b1000, last=1)
-        ctx.set(picker.room, 3)
+        ctx.set(arbiter.room, 3)
         # The second line goes first; it is not its arrival's last word. A tuple before lane 2 is in the next row.
         picked = []
         for _ in range(3):
             await ctx.tick()
-            picked.append((*told(ctx), ctx.get(picker.place.row), ctx.get(picker.place.lane)))
+            picked.append((*told(ctx), ctx.get(arbiter.place.row), ctx.get(arbiter.place.lane)))
         assert picked == [(2, 1, 0, 2, 0, 3), (1, 1, 0, 0, 1, 1), (1, 1, 1, 1, 0, 2)]
         await ctx.tick()
-        assert ctx.get(picker.picked) == 0
+        assert ctx.get(arbiter.picked) == 0
         # Nothing found: an end is picked where one is to be told, else the line goes on without.
         await push(ctx, 0, found=0, last=1)
         await ctx.tick()
         assert told(ctx) == (1, 0, 1, 1)
         await push(ctx, 1, found=0, last=1)
         await ctx.tick()
-        assert [ctx.get(port) for port in (picker.picked, picker.release)] == [0, 2]
+        assert [ctx.get(port) for port in (arbiter.picked, arbiter.release)] == [0, 2]
 
-    run([picker], bench)
+    run([arbiter], bench)

@@ -37,7 +37,14 @@ def test_lists_have_what_was_meant_and_say_how_much_is_left_out():
     text = listed(names, "nmae_77")
     assert text.startswith("name_0, name_1, ")
     assert ", name_77" in text
+    text, _, question = text.partition(": ")
+    assert question == "did you mean name_77?"
     assert text.endswith(" more")
-    assert len(text) <= 225
+    assert len(text) + len(question) <= 225
     left_out = int(text.split()[-2])
     assert len(text.rpartition(" and ")[0].split(", ")) + left_out == 100
+
+
+def test_nothing_is_asked_where_nothing_is_like_it():
+    assert listed(["handshake", "hash"], "bubble") == "handshake, hash"
+    assert listed(["handshake", "hash"], "handshak") == "handshake, hash: did you mean handshake?"

@@ -10,7 +10,7 @@ from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.reference.predicates import parse_predicate
 from tests.hdl.stream_bench import memory, run
 
-PAIRING = TupleLayout(parse_predicate("equi"), key_width=6, payload_width=12)
+LAYOUT = TupleLayout(parse_predicate("equi"), key_width=6, payload_width=12)
 KEYS = st.one_of(st.integers(0, 63), st.just(7))
 
 
@@ -27,7 +27,7 @@ def in_lines(keys, first, lanes, lines, offset=0):
 
 def merge(main, batch, *, mergers, lanes, subwindow, latency=1, ahead=8):
     """The merged array as (key, payload), and the cycles it took."""
-    arrays = SortedArrays(PAIRING, (subwindow, 1), subwindow, 1, subwindow, lanes)
+    arrays = SortedArrays(LAYOUT, (subwindow, 1), subwindow, 1, subwindow, lanes)
     engine = InsertionEngine(arrays, mergers=mergers, ahead=ahead)
     lines = arrays.places // lanes
     mains = in_lines(main, subwindow, lanes, lines)

@@ -48,11 +48,12 @@ def test_the_index_finds_the_partition(keys, partitions):
         await ctx.tick().repeat(2)
         last = (len(keys) - 1) // arrays.partition
         for bound in range(65 + 2 * 16):
-            ctx.set(index.searches.ask.valid, bound < 65)
-            ctx.set(index.searches.ask.p.what, {"region": REGION, "last": last, "bound": min(bound, 64)})
-            _, _, valid, answer = await ctx.tick().sample(index.searches.answer.valid, index.searches.answer.p.what)
+            ctx.set(index.searches.request.valid, bound < 65)
+            ctx.set(index.searches.request.p.what, {"region": REGION, "last": last, "bound": min(bound, 64)})
+            response = index.searches.response
+            _, _, valid, partition = await ctx.tick().sample(response.valid, response.p.what)
             if valid:
-                found.append(answer)
+                found.append(partition)
 
     run(index, bench)
     assert found == [partition_of(keys, bound, arrays.partition) for bound in range(65)]
@@ -87,12 +88,12 @@ def test_records_are_what_a_search_finds(keys, probes, partitions, nth, of_s, st
 
     def index(port):
         async def bench(ctx):
-            ctx.set(port.ask.ready, 1)
-            async for _, _, valid, question in ctx.tick().sample(port.ask.valid, port.ask.p):
-                ctx.set(port.answer.valid, valid)
+            ctx.set(port.request.ready, 1)
+            async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
+                ctx.set(port.response.valid, valid)
                 if valid:
-                    assert question.region == REGION
-                    ctx.set(port.answer.p, partition_of(keys, question.bound, arrays.partition))
+                    assert request.region == REGION
+                    ctx.set(port.response.p, partition_of(keys, request.bound, arrays.partition))
 
         return bench
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.board.checksum import Checksum
+from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.board.generator import PairGenerator
 from streamjoin.hdl.board.self_test import SelfTest
 from streamjoin.hdl.registry import find
@@ -230,7 +230,7 @@ def test_generated_tuples_are_those_of_the_software(predicate, widths):
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 2**5 - 1), st.integers(0, 2**40 - 1), st.integers(0, 2**60 - 1)), max_size=12))
 def test_checksum_is_that_of_the_software(items):
-    checksum = Checksum(data.StructLayout({"a": 5, "b": 40, "c": 100}))
+    checksum = ResultChecksum(data.StructLayout({"a": 5, "b": 40, "c": 100}))
 
     async def bench(ctx):
         for item in items:
@@ -247,7 +247,7 @@ def test_checksum_is_that_of_the_software(items):
 
 
 def test_checksum_forgets_the_order_and_nothing_else():
-    checksum = Checksum(data.StructLayout({"r": 32, "s": 32}))
+    checksum = ResultChecksum(data.StructLayout({"r": 32, "s": 32}))
     rng = np.random.default_rng(1)
     r, s = rng.integers(0, 64, (2, 50))
     right = checksum.of({"r": r, "s": s})

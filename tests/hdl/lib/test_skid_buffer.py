@@ -1,4 +1,4 @@
-"""The doorway: everything in order, an item a cycle, and two of them where nobody takes any."""
+"""The skid buffer: everything in order, an item a cycle, and two of them where nobody takes any."""
 
 import pytest
 from amaranth.lib import data
@@ -10,9 +10,9 @@ ITEM = data.StructLayout({"low": 3, "high": 5})
 ITEMS = [{"low": n % 7, "high": n % 31} for n in range(120)]
 
 
-def doorwayed(stall_in: float, stall_out: float):
-    doorway, out = SkidBuffer(ITEM), []
-    run(doorway, source(doorway.i, ITEMS, stall_in), sink(doorway.o, len(ITEMS), out, stall_out))
+def passed(stall_in: float, stall_out: float):
+    buffer, out = SkidBuffer(ITEM), []
+    run(buffer, source(buffer.i, ITEMS, stall_in), sink(buffer.o, len(ITEMS), out, stall_out))
     assert [{"low": item.low, "high": item.high} for _, item in out] == ITEMS
     return [cycle for cycle, _ in out]
 
@@ -20,21 +20,21 @@ def doorwayed(stall_in: float, stall_out: float):
 @pytest.mark.parametrize("stall_in", [0.0, 0.4, 0.8])
 @pytest.mark.parametrize("stall_out", [0.0, 0.4, 0.8])
 def test_order_is_kept(stall_in, stall_out):
-    doorwayed(stall_in, stall_out)
+    passed(stall_in, stall_out)
 
 
 def test_an_item_a_cycle_the_first_in_the_next():
-    assert doorwayed(0, 0) == list(range(1, len(ITEMS) + 1))
+    assert passed(0, 0) == list(range(1, len(ITEMS) + 1))
 
 
 def test_two_wait():
-    doorway, taken = SkidBuffer(ITEM), []
+    buffer, taken = SkidBuffer(ITEM), []
 
     async def offers(ctx):
-        ctx.set(doorway.i.valid, 1)
+        ctx.set(buffer.i.valid, 1)
         for _ in range(5):
-            _, _, ready, valid, busy = await ctx.tick().sample(doorway.i.ready, doorway.o.valid, doorway.busy)
+            _, _, ready, valid, busy = await ctx.tick().sample(buffer.i.ready, buffer.o.valid, buffer.busy)
             taken.append((ready, valid, busy))
 
-    run(doorway, offers)
+    run(buffer, offers)
     assert taken == [(1, 0, 0), (1, 1, 1), (0, 1, 1), (0, 1, 1), (0, 1, 1)]

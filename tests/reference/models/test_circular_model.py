@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streamjoin.reference.arrivals import Arrivals, Windows
 from streamjoin.reference.join import window_join
 from streamjoin.reference.models.circular import CircularRing, explore
-from streamjoin.reference.models.message_chain import StuckError
+from streamjoin.reference.models.message_chain import DeadlockError
 from streamjoin.reference.predicates import parse_predicate
 from tests import strategies
 
@@ -62,7 +62,7 @@ def test_one_scan_for_all_depths_gets_stuck():
         ring = CircularRing(arrivals, EQUI, Windows((4, 4, 4)), buffer=1, flight=12, contexts="one")
         try:
             ring.run(Random(seed).randrange)
-        except StuckError:
+        except DeadlockError:
             stuck += 1
     assert stuck > 0
 

@@ -13,7 +13,7 @@ from streamjoin.reference.join import window_join
 from streamjoin.reference.models.handshake_async import AsynchronousHandshakeChain
 from streamjoin.reference.models.llhj import LowLatencyChain, Meeting, by_hash, round_robin
 from streamjoin.reference.models.llhj_expedition import ExpeditionChain
-from streamjoin.reference.models.message_chain import StuckError
+from streamjoin.reference.models.message_chain import DeadlockError
 from streamjoin.reference.predicates import parse_predicate
 from tests import strategies
 
@@ -71,7 +71,7 @@ def test_what_waits_for_ever_is_told():
         def may_take_right(self, core):
             return core != 0
 
-    with pytest.raises(StuckError, match="wait for each other"):
+    with pytest.raises(DeadlockError, match="wait for each other"):
         Deaf(2, Arrivals([1], [0]), EQUI, Windows((1, 1))).run(lambda _: 0)
 
 

@@ -6,20 +6,20 @@ from pyosys import libyosys
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.board.checksum import Checksum
+from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.lockstep.admission import Admission
 from streamjoin.hdl.lockstep.segment import RegisterSegment
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.verilog import clocked_blocks
 from streamjoin.sim.verilog.generate import generate
 
-PAIRING = TupleLayout(parse_predicate("equi"), key_width=3, payload_width=2)
+LAYOUT = TupleLayout(parse_predicate("equi"), key_width=3, payload_width=2)
 PARTS = {
     "admission": lambda: Admission(
-        PAIRING, Pace(4, 4, 6), on_full="drop", drain_stream="s", drain_steps=5, start=2, settle=3, glance=3
+        LAYOUT, Pace(4, 4, 6), on_full="drop", drain_stream="s", drain_steps=5, start=2, settle=3, glance=3
     ),
-    "segment": lambda: RegisterSegment(PAIRING, 4),
-    "checksum": lambda: Checksum(PAIRING.result),
+    "segment": lambda: RegisterSegment(LAYOUT, 4),
+    "checksum": lambda: ResultChecksum(LAYOUT.result),
 }
 
 MODULE = r"""module m(clk, rst, a, o);

@@ -30,10 +30,25 @@ def test_every_combination_once():
     assert found.refusals == []
 
 
+def test_a_preset_is_where_parameters_start_from():
+    found = grid([HANDSHAKE], "preset=paper-001,parallel-64", "window=2*cores", "core_queue=16")
+    assert [(point.parameters.scan, point.parameters.windows) for point in found.points] == [
+        ("sequential", (128, 128)),
+        ("parallel", (128, 128)),
+    ]
+    assert found.points[0].choices["preset"] == "paper-001"
+    refused = grid([HANDSHAKE, NESTED_LOOP], "preset=parallel-64").refusals
+    assert [(each.design, each.sentence.partition(";")[0]) for each in refused] == [
+        ("nested-loop", "nested-loop has no preset 'parallel-64'")
+    ]
+
+
 def test_a_value_may_depend_on_others():
     found = grid([HANDSHAKE], "cores=2,4", "segment=8,16", "window=segment*cores", "core_queue=max(4,cores)")
     assert [point.parameters.window_r for point in found.points] == [16, 32, 32, 64]
     assert {point.parameters.core_queue for point in found.points} == {4}
+    # Numbers in expressions are written as everywhere.
+    assert grid([HANDSHAKE], "cores=04", "window=0.5Ki//cores").points[0].parameters.windows == (128, 128)
     # What is not given has its default: 8 cores.
     assert grid([HANDSHAKE], "window_r=3*cores").points[0].parameters.windows == (24, 64)
 
@@ -69,7 +84,7 @@ def test_what_a_design_refuses_is_told():
         ("-p takes NAME=VALUE,VALUE,…, not 'cores=1,,2'", ["cores=1,,2"]),
         ("-p cores=1,1 has a value twice", ["cores=1,1"]),
         ("-p cores is given twice", ["cores=1", "cores=2"]),
-        ("there is no parameter coers; there are window, span, window_r", ["coers=1"]),
+        ("there is no parameter coers; there are window, span, preset, window_r", ["coers=1"]),
         ("-p llhj.cores names a design that is not swept", ["llhj.cores=1"]),
         ("give each with --predicate", ["predicate=equi"]),
     ],
