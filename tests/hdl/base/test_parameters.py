@@ -114,7 +114,7 @@ def test_windows_are_listed_first_and_trees_last(design):
 
 
 def test_unknown_design_names_those_there_are():
-    with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are nested-loop, handshake"):
+    with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are bisort, circular"):
         find("sort-merge")
 
 
