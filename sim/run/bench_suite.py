@@ -36,7 +36,7 @@ Case = tuple[str, wiring.Component, dict]
 _SHORT = {"streaming": "stream", "three-state": "three", "registers": "regs", "memory": "ram"}
 
 
-def _queues() -> Iterator[Case]:
+def _fifos() -> Iterator[Case]:
     for depth, margin in ((1, 0), (2, 1), (4, 0), (5, 3), (70, 4)):
         for trusting in (False, True):
             settings = {"depth": depth, "margin": margin, "trusting": trusting}
@@ -78,13 +78,13 @@ def _segments() -> Iterator[Case]:
             yield f"{_SHORT[storage]}{length}", kind(_pairing(), length), {"length": length}
 
 
-def _shelves() -> Iterator[Case]:
+def _window_stores() -> Iterator[Case]:
     for lanes, rows in ((1, 1), (1, 3), (2, 5), (3, 2), (4, 1)):
         settings = {"lanes": lanes, "rows": rows, "latency": WindowStore.LATENCY}
         yield f"r{rows}by{lanes}", WindowStore(_pairing().tuple, Ring(lanes, rows)), settings
 
 
-def _hash_shelves() -> Iterator[Case]:
+def _hash_window_stores() -> Iterator[Case]:
     for rows, buckets in ((1, 1), (2, 4), (3, 2), (4, 1), (5, 8), (8, 16)):
         settings = {"rows": rows, "buckets": buckets}
         yield f"r{rows}in{buckets}", HashWindowStore(_pairing().tuple, Ring(1, rows), buckets), settings
@@ -96,7 +96,7 @@ def _reorders() -> Iterator[Case]:
         yield f"n{arrivals}by{most}", Reorder(_pairing(numbered=True), **settings), settings
 
 
-def _gates() -> Iterator[Case]:
+def _input_gates() -> Iterator[Case]:
     for name, windows, on_full, spans, longest_wait in (
         ("stalls", (5, 3), "stall", None, 20),
         ("drops", (1, 4), "drop", None, 7),
@@ -146,16 +146,16 @@ def _pairing(predicate: str = "equi", **kind) -> TupleLayout:
 
 #: The cases of each bench.
 COMPONENT_BENCHES: dict[str, Callable[[], Iterator[Case]]] = {
-    "queue": _queues,
+    "fifo": _fifos,
     "merger": _mergers,
     "merging_tree": _merging_trees,
     "punctuations": _punctuated,
     "control_tree": _control_trees,
     "segment": _segments,
-    "shelf": _shelves,
-    "hash_shelf": _hash_shelves,
+    "window_store": _window_stores,
+    "hash_window_store": _hash_window_stores,
     "reorder": _reorders,
-    "gate": _gates,
+    "input_gate": _input_gates,
     "admission": _admissions,
     "core": _cores,
 }
