@@ -81,14 +81,19 @@ def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within
     return bench
 
 
-def memory(port, lines: list, latency: int = 1):
-    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later."""
+def memory(port, lines: list, latency: int = 1, asked: list | None = None):
+    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later.
+
+    The numbers of lines that are asked for go into ``asked``, if it is given.
+    """
 
     async def bench(ctx):
         under_way = [None] * latency
         ctx.set(port.ask.ready, 1)
         async for _, _, valid, question in ctx.tick().sample(port.ask.valid, port.ask.p):
             under_way.append(question if valid else None)
+            if valid and asked is not None:
+                asked.append(question.what if hasattr(question, "client") else question)
             due = under_way.pop(0)
             ctx.set(port.answer.valid, due is not None)
             if due is not None:
