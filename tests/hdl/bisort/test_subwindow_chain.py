@@ -12,7 +12,7 @@ from tests.hdl.stream_bench import stepped
 
 LAYOUT = TupleLayout(parse_predicate("equi"), key_width=6, payload_width=8)
 SUBWINDOW = 8
-ARRAYS = SortedArrays(LAYOUT, (5, 20), SUBWINDOW, 1, 4, 1)
+ARRAYS = SortedArrays(LAYOUT, (5, 12), SUBWINDOW, 1, 4, 1)
 
 
 def orders(stream, seed):
