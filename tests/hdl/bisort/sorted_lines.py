@@ -7,10 +7,10 @@ def stored(key, payload=0, number=0, others=0):
     return {"key": key, "payload": payload, "number": number, "others": others}
 
 
-def in_lines(items, lanes: int, first: int = 0, lines: int | None = None):
+def in_lines(items, lanes: int, first: int = 0, lines: int | None = None, elsewhere=None):
     """A memory of so many lines with these items from the place ``first`` on, and nothing of interest elsewhere."""
     count = -(-(first + len(items)) // lanes) if lines is None else lines
-    places = [stored(0)] * (count * lanes)
+    places = [elsewhere or stored(0)] * (count * lanes)
     places[first : first + len(items)] = items
     return [places[n : n + lanes] for n in range(0, len(places), lanes)]
 
