@@ -115,6 +115,7 @@ class StageBench:
             sides = [[bare(each, depth) for each in side[name] if each["some"]] for side in (self.found, self.expected)]
             assert Counter(sides[0]) == Counter(sides[1])
             assert len(sides[1]) > 20
+        assert all(each["some"] for each in self.found["o_result"])
         ends = [each["parts"][0]["payload"] for each in self.found["to_next"] if each["last"]]
         assert ends == self.ends, "in the order of arrivals"
         assert self.completed == self.due
