@@ -39,7 +39,7 @@ class ArrivalSequencer(Part):
         An arrival goes on in this cycle; ``ahead`` is its stream.
     complete
         For each line: one of its arrivals is complete.
-    moving
+    busy
         There are results that have not left; with arrivals that are not complete, what a drain waits for.
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`streamjoin.hdl.lib.input_gate.InputGate`.
