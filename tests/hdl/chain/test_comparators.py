@@ -13,7 +13,7 @@ from tests.hdl.stream_bench import plain, run
 RESERVE = 4
 
 
-def compared(lanes, queue, stall, *, numbered=False, cycles=250, pairs=0.7):
+def compared(lanes, queue, stall, *, numbered=False, cycles=250, pairs=0.7, keys_of_s=(0, 15)):
     """Show pairs at random, as far as may be, then wait; what was shown, and what came out, each with its cycle."""
     rng = random.Random(lanes + queue)
     predicate = parse_predicate("lt")
@@ -30,7 +30,7 @@ def compared(lanes, queue, stall, *, numbered=False, cycles=250, pairs=0.7):
             for lane in range(lanes):
                 number = cycle * lanes + lane
                 r = {"key": rng.randrange(16), "payload": number % 4096, **({"order": number} if numbered else {})}
-                s = {"key": rng.randrange(16), "payload": lane, **({"order": 0} if numbered else {})}
+                s = {"key": rng.randint(*keys_of_s), "payload": lane, **({"order": 0} if numbered else {})}
                 ctx.set(dut.r[lane], r)
                 ctx.set(dut.s[lane], s)
                 if mask >> lane & 1 and predicate.holds(SimpleNamespace(**r), SimpleNamespace(**s)):
@@ -75,6 +75,12 @@ def test_pairs_that_match_come_out_each_lane_in_order(lanes, queue, stall):
     for cycle in idle:
         shown = sum(at < cycle for lane in due for at, _ in lane)
         assert sum(at < cycle for at, _ in out) == shown
+
+
+def test_nothing_is_lost_where_all_pairs_match_and_nobody_takes_them():
+    """Whoever shows pairs hears of a pause as late as may be, and shows one in every cycle until then."""
+    due, _, out, _ = compared(1, 1, 0.95, pairs=1.0, keys_of_s=(15, 15))
+    assert [item["payload_r"] for _, item in out] == [number for _, number in due[0]]
 
 
 @pytest.mark.parametrize(("lanes", "stall"), [(1, 0.0), (3, 0.5), (2, 0.9)])

@@ -105,3 +105,25 @@ def check(model, events, buckets):
     # All that was asked for before a punctuation is shown before it, and jobs are done in their order.
     order = [what if probe == "mark" else probe for probe, what in events]
     assert order == sorted(order)
+
+
+def test_what_needs_no_shelf_does_not_wait_for_a_scan():
+    """While a scan is held up, tuples fly and land, a job in a cycle."""
+    join = expedition(lanes=1, windows=(WINDOW, WINDOW))
+    worker, rooms = ExpeditionWorker(join, "s", flight=FLIGHT, jobs=2), []
+    idle = {**dict.fromkeys(("probes", "rests", "needs_shelf", "fly", "land"), 0), "tuple": {"key": 1, "payload": 1}}
+    idle |= {"first": join.rings["s"].nth(0), "end": join.rings["s"].nth(0)}
+    begin = [{**idle, "rests": 1, "needs_shelf": 1}, {**idle, "probes": 1, "needs_shelf": 1}]
+
+    async def bench(ctx):
+        for job in begin + [{**idle, "fly": 1}, {**idle, "land": 1}] * 6:
+            ctx.set(worker.job, job)
+            ctx.set(worker.push, 1)
+            await ctx.tick()
+            ctx.set(worker.push, 0)
+            rooms.append(ctx.get(worker.room))
+            await ctx.tick()
+        assert ctx.get(worker.scan.wants)
+
+    run(worker, bench)
+    assert rooms == [1] * len(rooms)
