@@ -4,6 +4,7 @@ The built-in ones are the folders of this package that have a module ``design`` 
 add theirs through the entry-point group ``streamjoin.designs``, and ``module:NAME`` names one that is not installed.
 """
 
+import copyreg
 import sys
 import warnings
 from collections.abc import Mapping
@@ -57,12 +58,13 @@ def installed() -> Mapping[str, Design]:
 
 
 def key_of(design: Design) -> str:
-    """The name by which other processes find this design; ParameterError where there is none."""
-    if design.name not in DESIGNS and not design.found_as:
+    """The name by which other processes find this very design; ParameterError where there is none."""
+    key = design.found_as or design.name
+    if (_named(key) if ":" in key else DESIGNS.get(key)) != design:
         raise ParameterError(
             f"other processes cannot find the design {design.name}: take find('module:NAME') of streamjoin.hdl.registry"
         )
-    return design.found_as or design.name
+    return key
 
 
 def find(name: str) -> Design:
@@ -99,3 +101,7 @@ def _checked(design: object, found_as: str) -> Design:
         raise ValueError(f"it calls itself {design.name}, which is built in: rename it")
     design.parameters()  # every command counts on defaults that are right
     return replace(design, found_as=found_as)
+
+
+# Whatever a design is made of, it goes to other processes by its name.
+copyreg.pickle(Design, lambda design: (find, (key_of(design),)))

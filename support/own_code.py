@@ -10,6 +10,8 @@ from pathlib import Path
 #: What belongs to a package besides its modules: the driver in C++, say.
 DATA = (".cpp", ".json", ".toml", ".ys")
 
+_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
 
 def own_code(modules: Iterable[str]) -> dict[str, Path | None]:
     """These modules and all of their authors' that any of them imports, anywhere in it, with their files.
@@ -51,7 +53,7 @@ def _home(top: str) -> Path | None:
 
 def _imported(path: Path, package: str) -> Iterator[str]:
     """What a file in this package imports, anywhere in it, by full names; those within a module among them."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -59,8 +61,22 @@ def _imported(path: Path, package: str) -> Iterator[str]:
             yield from (module, *(f"{module}.{name.name}" for name in node.names))
 
 
+def _run(node: ast.AST) -> Iterator[ast.AST]:
+    """This and all below it, but for what only those read who check types."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        for_checkers = isinstance(child, ast.If) and ast.unparse(child.test) in _CHECKING
+        for one in child.orelse if for_checkers else [child]:
+            yield from _run(one)
+
+
 def _spec(module: str) -> ModuleSpec | None:
+    """Where a module is; ``None``: it is a name within another one, which need not be loaded to tell."""
+    package = module.rpartition(".")[0]
+    holder = _spec(package) if package else None
+    if package and (holder is None or holder.submodule_search_locations is None):
+        return None
     try:
         return find_spec(module)
-    except (ModuleNotFoundError, ValueError):  # a name within a module; __main__ has no place
+    except (ModuleNotFoundError, ValueError):  # what runs as a program has no place
         return None

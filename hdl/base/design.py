@@ -57,8 +57,7 @@ class Design:
         The class of its parameters.
     component
         Makes the hardware, given parameters: an Amaranth component with the ports of
-        :func:`~streamjoin.hdl.base.ports.join_ports`. A class or a function that its module holds by its name, so that
-        other processes find it.
+        :func:`~streamjoin.hdl.base.ports.join_ports`. A class or a function: its module is among the ``sources``.
     papers
         Where it was published: numbers of our bibliography, or citations.
     presets

@@ -1,7 +1,9 @@
 """Designs are found by name, those of installed packages and of modules, too; what cannot be had hinders nobody."""
 
+import pickle
 import sys
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -116,7 +118,7 @@ def test_a_design_that_refuses_its_own_defaults_is_left_out(outside):
 
 
 def test_a_name_that_nobody_has():
-    with pytest.raises(ParameterError, match=r"there is no design 'nested'; there are .*nested-loop.*, or module:NAME"):
+    with pytest.raises(ParameterError, match=r"there is no design 'nested'; there are .*nested-loop.*, module:NAME"):
         find("nested")
     with pytest.raises(ParameterError, match="No module named 'no_such_module'"):
         find("no_such_module:DESIGN")
@@ -124,5 +126,12 @@ def test_a_name_that_nobody_has():
 
 def test_a_design_that_the_registry_has_not_found_has_no_key():
     design = Design("mine", "from outside", NestedLoopParameters, NestedLoopJoin)
-    with pytest.raises(ParameterError, match="other processes cannot find the design mine: take find"):
-        key_of(design)
+    for stranger in (design, replace(find("llhj"), component=NestedLoopJoin)):
+        with pytest.raises(ParameterError, match=f"other processes cannot find the design {stranger.name}: take find"):
+            key_of(stranger)
+
+
+def test_a_design_goes_to_other_processes_by_its_name(outside):
+    add_module(outside, "mine", RENAMED.format(name="mine") + "DESIGN = replace(DESIGN, component=lambda _: None)\n")
+    for design in (*DESIGNS.values(), find("mine:DESIGN")):
+        assert pickle.loads(pickle.dumps(design)) is find(key_of(design))

@@ -40,5 +40,16 @@ def test_a_folder_that_does_not_say_that_it_is_a_package(folder):
     }
 
 
+def test_what_only_checkers_of_types_read_is_left_out(folder):
+    add_module(
+        folder,
+        "mine",
+        "import typing\nif typing.TYPE_CHECKING:\n    import beside\nelse:\n    from other import name\n",
+    )
+    add_module(folder, "beside", "")
+    add_module(folder, "other", "raise RuntimeError('nobody needs to run this')\n")
+    assert own_code(["mine"]).keys() == {"mine", "other"}
+
+
 def test_what_is_installed_beside_a_package_is_others():
     assert {module.partition(".")[0] for module in own_code(["pytest"])} == {"pytest"}

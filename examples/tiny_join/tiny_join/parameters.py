@@ -10,10 +10,8 @@ LARGEST_WINDOW = 1024
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TinyParameters(TwoStreamParameters):
-    """What all joins of two streams take, smaller windows by default, and a queue for results."""
+    """What all joins of two streams take, and a queue for results."""
 
-    window_r: int = parameter(8, "tuples of R in its window (with span: room for so many)")
-    window_s: int = parameter(8, "tuples of S in its window (with span: room for so many)")
     queue: int = parameter(4, "results that may wait for the output")
 
     def __post_init__(self):
