@@ -240,7 +240,8 @@ class Join:
         """The words for the command line that make the same join."""
         defaults = self.design.parameters().as_dict()
         given = {name: value for name, value in self.parameters.as_dict().items() if value != defaults.get(name)}
-        return " ".join([self.design.key, *(f"-p {name}={value}" for name, value in given.items())])
+        name = self.design.found_as or self.design.name
+        return " ".join([name, *(f"-p {parameter}={value}" for parameter, value in given.items())])
 
 
 def _hear_nothing(_what: str, _done: int, _of: int) -> None:
