@@ -6,7 +6,6 @@
 import argparse
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import fields
 
 import argcomplete
 
@@ -63,7 +62,7 @@ def parameters(prefix: str, parsed_args: argparse.Namespace, **_) -> list[str]:
     values: dict[str, Iterable[str]] = {"window": (), "span": ()}
     with suppress(ParameterError):  # no such design: nothing to offer
         design = find(parsed_args.design)
-        values |= {field.name: field.metadata["choices"] or () for field in fields(design.parameters_type)}
+        values |= {field.name: field.metadata.get("choices") or () for field in design.parameters_type.fields()}
         values |= {"predicate": _PREDICATES, "preset": design.presets}
     name, equals, _ = prefix.partition("=")
     return [f"{name}={value}" for value in values.get(name, ())] if equals else [f"{name}=" for name in values]

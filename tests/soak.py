@@ -92,7 +92,7 @@ def drawn(design: str, rng: random.Random) -> JoinParameters:
 def draw_parameters(design: str, rng: random.Random) -> dict:
     """Parameters of which all values are likely, and which go together."""
     given = {"predicate": rng.choice(SPECS + SPECS2)}
-    for field in dataclasses.fields(find(design).parameters_type):
+    for field in find(design).parameters_type.fields():
         if field.name not in ("predicate", *LOSSY):
             choices = field.metadata.get("choices")
             given[field.name] = rng.choice(choices) if choices else DRAWS.get(field.name, _unknown(field))(rng)

@@ -22,7 +22,8 @@ class Published:
     paper, place, device
         Where it stands, and on what it was measured.
     applies
-        Whether it is about a design with these parameters, given as plain values.
+        Whether it is about a design with these parameters, given as plain values. Designs travel to other processes:
+        a function with a name.
     """
 
     metric: str

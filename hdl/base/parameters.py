@@ -185,8 +185,15 @@ class JoinParameters(abc.ABC):
 
     @classmethod
     def fields(cls) -> list[dataclasses.Field]:
-        """The parameters as they are listed: by group, and within a group in the order of the classes."""
-        return sorted(dataclasses.fields(cls), key=lambda field: field.metadata.get("group", Group.OWN))
+        """The parameters as they are listed: by group, and within a group in the order of the classes.
+
+        The class that has a parameter first says its group; those that only change its default need not.
+        """
+        groups: dict[str, Group] = {}
+        for base in filter(dataclasses.is_dataclass, reversed(cls.__mro__)):
+            for field in dataclasses.fields(base):
+                groups.setdefault(field.name, field.metadata.get("group", Group.OWN))
+        return sorted(dataclasses.fields(cls), key=lambda field: groups[field.name])
 
     @classmethod
     def names(cls) -> list[str]:

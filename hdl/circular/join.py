@@ -45,7 +45,7 @@ class CircularJoin(MultiwayJoin):
         return [
             RingStage(
                 p.combination,
-                WindowPlaces.for_window(window, p.flight, p.lanes),
+                WindowPlaces(window, p.flight, p.lanes),
                 after=n != 0,
                 before=n != len(p.windows) - 1,
                 buckets=buckets,

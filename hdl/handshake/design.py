@@ -1,11 +1,19 @@
 """The design ``handshake``, as the registry finds it."""
 
+from collections.abc import Mapping
+
 from streamjoin.hdl.base.design import Design, Published
 from streamjoin.hdl.handshake.join import HandshakeJoin
 from streamjoin.hdl.handshake.parameters import HandshakeParameters
 
 #: The segments of the chain whose clock Teubner and Mueller measured.
 _SEGMENT = 8
+
+
+def _keeps_segments(parameters: Mapping[str, object]) -> bool:
+    """Whether each core holds as many tuples of either stream as in the figure."""
+    return parameters["window_r"] == parameters["window_s"] == _SEGMENT * parameters["cores"]
+
 
 DESIGN = Design(
     name="handshake",
@@ -32,7 +40,7 @@ DESIGN = Design(
             paper="000",
             place="figure 18",
             device="Virtex-6",
-            applies=lambda p: p["window_r"] == p["window_s"] == _SEGMENT * p["cores"],
+            applies=_keeps_segments,
         ),
     ),
 )

@@ -33,7 +33,7 @@ class LineMemory(Part):
     -------
     i
         Lines to be written; always ready.
-    read0, read1, ...
+    read0, read1, …
         The read ports.
     """
 

@@ -6,11 +6,11 @@ from amaranth.hdl import Cat, Mux, Value
 from amaranth.lib import data
 
 
-@dataclass(frozen=True)
 class Ring:
     """A ring of ``rows`` of ``lanes`` items each: item after item goes to lane after lane, and then to the next row.
 
-    A *place* is a lane and a row. A *line* is all of a place but its lane: here its row.
+    A *place* is a lane and a row. A *line* is all of a place but its lane: here its row. Subclasses are frozen
+    dataclasses that say how many lanes and rows there are.
     """
 
     lanes: int
@@ -41,6 +41,9 @@ class LappedRing(Ring):
 
     A line is a row in one lap: its number, and the lap above it.
     """
+
+    lanes: int
+    rows: int
 
     @property
     def place(self) -> data.StructLayout:

@@ -83,11 +83,7 @@ class HashWindowStore(Part):
         m = Module()
         ring = self._ring
         lines = len(ring.line(self.first))
-        resting = data.StructLayout({"tuple": self._shape, "before": lines})
-        m.submodules.tuples = tuples = memory.Memory(shape=resting, depth=ring.rows, init=[], attrs=NEVER_COLLIDES)
-        m.submodules.youngest = youngest = memory.Memory(
-            shape=lines, depth=self._buckets, init=[], attrs=NEVER_COLLIDES
-        )
+        tuples, youngest = self._memories(m, lines)
         write, read = tuples.write_port(), tuples.read_port()
         write_youngest, read_youngest = youngest.write_port(), youngest.read_port()
 
@@ -154,3 +150,14 @@ class HashWindowStore(Part):
             self.busy.eq(~fsm.ongoing("REST") | self.mask),
         ]
         return m
+
+    def _memories(self, m, lines: int):
+        """Tuples, each with the line of the one before in its bucket; and for each bucket the line of the youngest."""
+        resting = data.StructLayout({"tuple": self._shape, "before": lines})
+        m.submodules.tuples = tuples = memory.Memory(
+            shape=resting, depth=self._ring.rows, init=[], attrs=NEVER_COLLIDES
+        )
+        m.submodules.youngest = youngest = memory.Memory(
+            shape=lines, depth=self._buckets, init=[], attrs=NEVER_COLLIDES
+        )
+        return tuples, youngest

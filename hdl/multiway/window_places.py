@@ -1,7 +1,6 @@
 """The places of a window in a multi-way join: a ring with room for its tuples and for some that have left it."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from amaranth.lib import data
 
@@ -10,18 +9,19 @@ from streamjoin.hdl.lib.ring import Ring
 
 @dataclass(frozen=True)
 class WindowPlaces(Ring):
-    """A ring with room for ``window`` tuples and more.
+    """A ring with room for ``window`` tuples and ``slack`` more, rounded up to rows of ``lanes``.
 
     A *view* is where a window begins and how many tuples it holds: so many whole rows' worth, and the rest. It goes on
     over the rows from lane to lane, wherever in a row it begins.
     """
 
     window: int
+    slack: int
+    lanes: int
 
-    @classmethod
-    def for_window(cls, window: int, slack: int, lanes: int) -> Self:
-        """As many rows of ``lanes`` as it takes to hold ``window`` tuples and ``slack`` more."""
-        return cls(lanes, -(-(window + slack) // lanes), window)
+    @property
+    def rows(self) -> int:
+        return -(-(self.window + self.slack) // self.lanes)
 
     @property
     def view(self) -> data.StructLayout:

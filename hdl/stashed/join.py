@@ -38,7 +38,7 @@ class StashedJoin(MultiwayJoin):
         )
         second = RingStage(
             p.combination,
-            WindowPlaces.for_window(p.window_s3, p.flight, p.second_lanes),
+            WindowPlaces(p.window_s3, p.flight, p.second_lanes),
             shortest=2,
             after=True,
             before=False,

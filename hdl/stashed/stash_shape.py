@@ -46,12 +46,12 @@ class StashShape:
     @property
     def places(self) -> tuple[WindowPlaces, WindowPlaces]:
         """Those of S1 and of S2."""
-        one, two = (WindowPlaces.for_window(window, self.slack, self.lanes) for window in self.windows)
+        one, two = (WindowPlaces(window, self.slack, self.lanes) for window in self.windows)
         return one, two
 
     @property
     def stash_places(self) -> WindowPlaces | None:
-        return WindowPlaces.for_window(self.room, 0, self.lanes) if self.room else None
+        return WindowPlaces(self.room, 0, self.lanes) if self.room else None
 
     @property
     def widest(self) -> WindowPlaces:

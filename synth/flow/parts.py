@@ -7,7 +7,7 @@ from functools import partial
 from amaranth.hdl import Fragment, Instance
 from amaranth.lib import wiring
 
-from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.part import Part, SharingPlatform
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _kind(part: Part, places: list[str]) -> Kind:
     return Kind(cls.__name__, places[0], len(places), partial(cls, *arguments, **named))
 
 
-class _Survey:
+class _Survey(SharingPlatform):
     """A platform that elaborates each kind of part once and marks with a stand-in wherever one is used."""
 
     def __init__(self, design: Part):

@@ -149,7 +149,7 @@ def _is_executor(pid):
     ("sentence", "words"),
     [
         ("use on_full=stall", (*SMALL, "-p", "on_full=drop", "--tuples", 10)),
-        ("use output=pairs", ("bisort", "-p", "window=16", "-p", "output=records", "--tuples", 10)),
+        ("take output=pairs", ("bisort", "-p", "window=16", "-p", "output=records", "--tuples", 10)),
         ("row 2: stream 'Q'", (*SMALL, "--input", "bad.csv")),
         ("spark://127.0.0.1:1 cannot be reached", (*SMALL, "--tuples", 10, "--master", "spark://127.0.0.1:1")),
         ("is no Spark master", (*SMALL, "--tuples", 10, "--master", "remote")),

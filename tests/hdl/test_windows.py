@@ -13,7 +13,7 @@ from streamjoin.hdl.multiway.order_control import OrderControl
 from streamjoin.hdl.multiway.window_places import WindowPlaces
 
 SIZES = [
-    WindowPlaces.for_window(*sizes)
+    WindowPlaces(*sizes)
     for sizes in ((1, 1, 1), (5, 3, 1), (4, 4, 4), (7, 2, 3), (3, 9, 8), (16, 4, 5))  # window, slack, lanes
 ]
 
@@ -102,7 +102,7 @@ def test_a_walk_shows_each_tuple_of_a_view_once_and_takes_a_cycle_for_each_row(p
 
 
 def test_hits_are_picked_one_by_one_and_the_last_says_so():
-    places = WindowPlaces.for_window(8, 0, 4)
+    places = WindowPlaces(8, 0, 4)
     arbiter = MatchArbiter(places, 2)
 
     def told(ctx):

@@ -6,7 +6,7 @@ import pytest
 from amaranth.hdl import Value
 
 from streamjoin.hdl.base.pace import Pace
-from streamjoin.hdl.base.parameters import ParameterError
+from streamjoin.hdl.base.parameters import ParameterError, parameter
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
 from streamjoin.hdl.handshake.parameters import HandshakeParameters, split
 from streamjoin.hdl.handshake.sequential_core import SequentialCore
@@ -113,8 +113,18 @@ def test_windows_are_listed_first_and_trees_last(design):
     assert names[len(names) - len(trees) :] == trees
 
 
+def test_another_default_leaves_a_parameter_in_its_place():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Larger(HandshakeParameters):
+        window_s: int = parameter(1024, "tuples of S in its window")
+        fan: int = dataclasses.field(default=8, metadata={"meaning": "branches", "choices": None})
+
+    assert Larger.names() == HandshakeParameters.names()
+    assert Larger().windows == (64, 1024)
+
+
 def test_unknown_design_names_those_there_are():
-    with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are bisort, circular"):
+    with pytest.raises(ParameterError, match="there is no design 'sort-merge'; there are bisort, circular, handshake"):
         find("sort-merge")
 
 

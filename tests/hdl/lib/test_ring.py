@@ -1,10 +1,19 @@
 """Rings: places follow each other as a counter that wraps does."""
 
+from dataclasses import dataclass
+
 import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.sim import Simulator
 
 from streamjoin.hdl.lib.ring import LappedRing, Ring, between
+
+
+@dataclass(frozen=True)
+class Plain(Ring):
+    lanes: int
+    rows: int
+
 
 SIZES = [(1, 1), (1, 4), (2, 3), (3, 5), (4, 1)]
 
@@ -32,7 +41,7 @@ def shown(signals, ring: Ring, places: list[dict[str, int]]) -> list[list[int]]:
 
 @pytest.mark.parametrize(("lanes", "rows"), SIZES)
 def test_places_follow_each_other_lane_by_lane_and_row_by_row(lanes, rows):
-    ring = Ring(lanes, rows)
+    ring = Plain(lanes, rows)
     places = [{"lane": n % lanes, "row": n // lanes} for n in range(lanes * rows)]
     found = shown(lambda place: [ring.after(place).as_value()], ring, places)
     assert found == [[ring.place.const(place).as_bits()] for place in (*places[1:], places[0])]

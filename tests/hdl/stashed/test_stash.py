@@ -14,11 +14,7 @@ COMPARED = data.StructLayout({"keys": 8, "one": WIDTH, "two": WIDTH})
 PARTS = data.StructLayout({"one": 8, "two": 8})
 
 
-@pytest.mark.parametrize(
-    "places",
-    [WindowPlaces.for_window(1, 0, 1), WindowPlaces.for_window(5, 0, 2), WindowPlaces.for_window(12, 0, 4)],
-    ids=str,
-)
+@pytest.mark.parametrize("places", [WindowPlaces(1, 0, 1), WindowPlaces(5, 0, 2), WindowPlaces(12, 0, 4)], ids=str)
 def test_a_pair_that_lives_is_shown_or_known_to_be_lost(places):
     """Positions go round, but an epoch empties the stash before they could be mistaken."""
     rng, stash, window = random.Random(3), Stash(COMPARED, PARTS, places), 4
