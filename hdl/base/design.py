@@ -104,3 +104,8 @@ class Design:
         """The modules that it is made of, with all that they import; and where it is found, if that is outside."""
         found = [self.found_as.partition(":")[0]] if self.found_as else []
         return tuple(dict.fromkeys((*found, self.component.__module__, self.parameters_type.__module__)))
+
+    @property
+    def key(self) -> str:
+        """What :func:`streamjoin.hdl.registry.find` finds it by, if it has been found by that."""
+        return self.found_as or self.name
