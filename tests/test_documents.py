@@ -49,6 +49,22 @@ def test_files_that_are_named_are_there(document):
     assert document.stem != "architecture" or len(named) > 80
 
 
+def test_the_guide_shows_the_example_as_it_is():
+    """Each piece of code in it stands in the file that is named last."""
+    guide = (ROOT / "docs" / "write-a-design.md").read_text(encoding="utf-8")
+    file, shown = "", []
+    for number, text in enumerate(guide.split("```")):
+        if number % 2 == 0:
+            file = (re.findall(r"^`(examples/\S+)`:$", text, re.MULTILINE) or [file])[-1]
+        elif text.startswith(("python\n", "toml\n")):
+            assert text.partition("\n")[2] in (ROOT / file).read_text(encoding="utf-8"), (
+                f"{file} has other code: {text}"
+            )
+            shown.append(file)
+    assert len(shown) > 7
+    assert len(set(shown)) == 5
+
+
 def test_examples_are_found():
     assert sum(map(len, map(examples, DOCUMENTS))) >= 15
 
