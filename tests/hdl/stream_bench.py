@@ -82,7 +82,7 @@ def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within
 
 
 def memory(port, lines: list, latency: int = 1, asked: list | None = None):
-    """A bench that answers for a memory: questions are taken in every cycle, and answered ``latency`` cycles later.
+    """A bench that stands for a memory: it takes a request in every cycle, and responds ``latency`` cycles later.
 
     The numbers of lines that are asked for go into ``asked``, if it is given.
     """
@@ -90,10 +90,10 @@ def memory(port, lines: list, latency: int = 1, asked: list | None = None):
     async def bench(ctx):
         under_way = [None] * latency
         ctx.set(port.request.ready, 1)
-        async for _, _, valid, question in ctx.tick().sample(port.request.valid, port.request.p):
-            under_way.append(question if valid else None)
+        async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
+            under_way.append(request if valid else None)
             if valid and asked is not None:
-                asked.append(question.what if hasattr(question, "client") else question)
+                asked.append(request.what if hasattr(request, "client") else request)
             due = under_way.pop(0)
             ctx.set(port.response.valid, due is not None)
             if due is not None:

@@ -1,4 +1,4 @@
-"""Sorted arrays in plain Python: tuples as they are stored, in lines, and an index that answers."""
+"""Sorted arrays in plain Python: tuples as they are stored, in lines, and an index that responds."""
 
 from bisect import bisect_left
 
@@ -26,16 +26,16 @@ def ranks(keys, bounds):
 
 
 def index(port, arrays_of: dict[int, list[int]], size: int):
-    """A bench that answers for the index array, in the next cycle: the sorted keys of each region."""
+    """A bench that stands for the index array and responds in the next cycle, given the sorted keys of each region."""
 
     async def bench(ctx):
         ctx.set(port.request.ready, 1)
-        async for _, _, valid, question in ctx.tick().sample(port.request.valid, port.request.p):
+        async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
             ctx.set(port.response.valid, valid)
             if valid:
-                tagged = hasattr(question, "client")
-                what = question.what if tagged else question
+                tagged = hasattr(request, "client")
+                what = request.what if tagged else request
                 found = partition_of(arrays_of[what.region], what.bound, size)
-                ctx.set(port.response.p, {"what": found, "client": question.client} if tagged else found)
+                ctx.set(port.response.p, {"what": found, "client": request.client} if tagged else found)
 
     return bench

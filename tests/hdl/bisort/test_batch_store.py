@@ -24,7 +24,7 @@ def items(batches):
 @pytest.mark.parametrize("stall", [0.0, 0.6])
 @pytest.mark.parametrize("lanes", [1, 2, 4])
 def test_batches_are_read_as_they_came(lanes, stall):
-    """Whole, in both memories, through both ports at once, each client its own question's line in the next cycle."""
+    """Whole, in both memories, through both ports at once, each client its own request's line in the next cycle."""
     rng = random.Random(lanes)
     arrays = SortedArrays(LAYOUT, (32, 32), 32, 1, BATCH, lanes)
     store = BatchStore(arrays, inserting=2, probing=3)
@@ -43,10 +43,10 @@ def test_batches_are_read_as_they_came(lanes, stall):
         _, _, ready = await ctx.tick().sample(port.request.ready)
         assert ready
         ctx.set(port.request.valid, 0)
-        _, _, valid, answer = await ctx.tick().sample(port.response.valid, port.response.p)
+        _, _, valid, response = await ctx.tick().sample(port.response.valid, port.response.p)
         assert valid
-        assert answer.client == client
-        return plain(answer.what)
+        assert response.client == client
+        return plain(response.what)
 
     async def reads(ctx):
         for n, (of_r, of_s) in enumerate(zip(batches["r"], batches["s"], strict=True)):

@@ -26,7 +26,7 @@ def test_the_index_finds_the_partition(regions, partitions):
     layout = TupleLayout(parse_predicate("equi"), key_width=6, payload_width=8)
     arrays = SortedArrays(layout, (SUBWINDOW, 1), SUBWINDOW, partitions, 16, LANES)
     index = IndexArray(arrays, CLIENTS)
-    questions = [(region, bound) for bound in range(65) for region in range(len(regions))]
+    requests = [(region, bound) for bound in range(65) for region in range(len(regions))]
     steps = partitions.bit_length() - 1
     found = []
 
@@ -39,20 +39,20 @@ def test_the_index_finds_the_partition(regions, partitions):
                 await ctx.tick()
         ctx.set(index.write, 0)
         await ctx.tick().repeat(2)
-        for n in range(len(questions) + CYCLES_A_STEP * steps + 1):
-            region, bound = questions[min(n, len(questions) - 1)]
+        for n in range(len(requests) + CYCLES_A_STEP * steps + 1):
+            region, bound = requests[min(n, len(requests) - 1)]
             last = (len(regions[region]) - 1) // arrays.partition
-            ctx.set(index.searches.request.valid, n < len(questions))
+            ctx.set(index.searches.request.valid, n < len(requests))
             what = {"region": region, "last": last, "bound": bound}
             ctx.set(index.searches.request.p, {"what": what, "client": n % CLIENTS})
-            _, _, ready, valid, answer = await ctx.tick().sample(
+            _, _, ready, valid, response = await ctx.tick().sample(
                 index.searches.request.ready, index.searches.response.valid, index.searches.response.p
             )
             assert ready
-            assert valid == (CYCLES_A_STEP * steps <= n < len(questions) + CYCLES_A_STEP * steps)
+            assert valid == (CYCLES_A_STEP * steps <= n < len(requests) + CYCLES_A_STEP * steps)
             if valid:
-                found.append((answer.what, answer.client))
+                found.append((response.what, response.client))
 
     run(index, bench)
-    expected = [partition_of(regions[region], bound, arrays.partition) for region, bound in questions]
+    expected = [partition_of(regions[region], bound, arrays.partition) for region, bound in requests]
     assert found == [(partition, n % CLIENTS) for n, partition in enumerate(expected)]

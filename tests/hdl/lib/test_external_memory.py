@@ -39,7 +39,7 @@ def _lines_in_amaranth(monkeypatch):
 
 
 def moved(bandwidth, latency, offering, cycles=300):
-    """Offer lines and questions at random, and check all answers; for each cycle, which of the three ports moved."""
+    """Offer lines and requests at random, and check all responses; for each cycle, which of the three ports moved."""
     rng, dut = random.Random(2), ExternalMemory(LINE, LINES, (2, 3), latency=latency, bandwidth=bandwidth)
     reads, history = (dut.read0, dut.read1), []
 
@@ -67,7 +67,7 @@ def moved(bandwidth, latency, offering, cycles=300):
                 *(signal for port in reads for signal in (port.request.ready, port.response.valid)),
                 *(port.response.p for port in reads),
             )
-            ready, valid, answers = told[0:4:2], told[1:4:2], told[4:]
+            ready, valid, responses = told[0:4:2], told[1:4:2], told[4:]
             history.append(
                 [wrote and writing is not None, *(r and a is not None for r, a in zip(ready, asking, strict=True))]
             )
@@ -75,7 +75,7 @@ def moved(bandwidth, latency, offering, cycles=300):
                 due = under_way[n].pop(0)
                 assert valid[n] == (due is not None)
                 if due:
-                    assert plain(answers[n]) == {"what": due["line"], "client": due["client"]}
+                    assert plain(responses[n]) == {"what": due["line"], "client": due["client"]}
                 taken = asking[n] if history[-1][n + 1] else None
                 under_way[n].append(
                     taken and {"line": content[taken["what"]], "number": taken["what"], "client": taken["client"]}

@@ -12,7 +12,7 @@ LINE = data.ArrayLayout(data.StructLayout({"key": 4, "payload": 6}), 2)
 
 
 def test_each_port_reads_what_was_written_last_in_the_next_cycle():
-    """Random writes and questions in every cycle, at three ports; of a line that is just being written nobody asks."""
+    """Random writes and requests in every cycle, at three ports; of a line that is just being written nobody asks."""
     rng = random.Random(5)
     memory = LineMemory(LINE, LINES, (1, 2, 5))
     reads = [memory.read0, memory.read1, memory.read2]
@@ -26,25 +26,25 @@ def test_each_port_reads_what_was_written_last_in_the_next_cycle():
             ctx.set(memory.i.valid, number is not None)
             if number is not None:
                 ctx.set(memory.i.p, {"line": line, "number": number})
-            questions = []
+            requests = []
             for port, clients in zip(reads, (1, 2, 5), strict=True):
                 what = rng.choice([None, *(n for n in content if n != number)])
                 client = rng.randrange(clients)
                 ctx.set(port.request.valid, what is not None)
                 ctx.set(port.request.p, {"what": what or 0, "client": client})
-                questions.append(None if what is None else {"what": content[what], "client": client})
+                requests.append(None if what is None else {"what": content[what], "client": client})
             values = [
                 memory.i.ready,
                 *(signal for port in reads for signal in (port.request.ready, port.response.valid)),
             ]
             _, _, *ready, one, two, three = await ctx.tick().sample(*values, *(port.response.p for port in reads))
             assert all((ready[0], *ready[1::2])), "it takes everything in every cycle"
-            for n, (valid, answer) in enumerate(zip(ready[2::2], (one, two, three), strict=True)):
+            for n, (valid, response) in enumerate(zip(ready[2::2], (one, two, three), strict=True)):
                 assert valid == (due[n] is not None)
                 if valid:
-                    assert plain(answer) == due[n]
+                    assert plain(response) == due[n]
                     asked[n] += 1
-            due = questions
+            due = requests
             if number is not None:
                 content[number] = line
 

@@ -1,4 +1,4 @@
-"""The request arbiter: each client is answered what it asked, in its order, and none is kept waiting for ever."""
+"""The request arbiter: each client gets the responses to its own requests, in order, and none waits for ever."""
 
 import random
 from collections import deque
@@ -8,24 +8,24 @@ import pytest
 from streamjoin.hdl.lib.request import RequestArbiter
 from tests.hdl.stream_bench import run
 
-QUESTION, ANSWER = 8, 9
+REQUEST, RESPONSE = 8, 9
 
 
 def server(port, latency, stall, seed, asked):
-    """Answers twice the question and one, ``latency`` cycles after it was taken; notes who asked, in order."""
+    """Responds with twice the request and one, ``latency`` cycles after it was taken; notes who asked, in order."""
     rng = random.Random(seed)
 
     async def bench(ctx):
         under_way = deque([None] * latency)
         while True:
             ctx.set(port.request.ready, rng.random() >= stall)
-            _, _, valid, ready, question = await ctx.tick().sample(
+            _, _, valid, ready, request = await ctx.tick().sample(
                 port.request.valid, port.request.ready, port.request.p
             )
             taken = valid and ready
             if taken:
-                asked.append(question.client)
-            under_way.append({"what": 2 * question.what + 1, "client": question.client} if taken else None)
+                asked.append(request.client)
+            under_way.append({"what": 2 * request.what + 1, "client": request.client} if taken else None)
             due = under_way.popleft()
             ctx.set(port.response.valid, due is not None)
             if due is not None:
@@ -34,39 +34,41 @@ def server(port, latency, stall, seed, asked):
     return bench
 
 
-def client(port, questions, stall, seed, answers):
-    """Asks, and listens in every cycle: answers cannot be held back."""
+def client(port, requests, stall, seed, responses):
+    """Asks, and listens in every cycle: responses cannot be held back."""
     rng = random.Random(seed)
 
     async def bench(ctx):
-        waiting, offering = deque(questions), False
+        waiting, offering = deque(requests), False
         for _ in range(3000):
-            if len(answers) == len(questions):
+            if len(responses) == len(requests):
                 break
             if not offering and waiting and rng.random() >= stall:
                 offering = True
                 ctx.set(port.request.p, waiting[0])
             ctx.set(port.request.valid, offering)
-            _, _, ready, valid, answer = await ctx.tick().sample(
+            _, _, ready, valid, response = await ctx.tick().sample(
                 port.request.ready, port.response.valid, port.response.p
             )
             if offering and ready:
                 waiting.popleft()
                 offering = False
             if valid:
-                answers.append(answer)
+                responses.append(response)
         ctx.set(port.request.valid, 0)
 
     return bench
 
 
 def asked_and_answered(clients, latency=2, stall=0.0, server_stall=0.0, count=30):
-    arbiter = RequestArbiter(QUESTION, ANSWER, clients)
-    questions = [[(37 * n + 11 * k) % 256 for k in range(count)] for n in range(clients)]
-    answers, asked = [[] for _ in range(clients)], []
-    benches = [client(port, questions[n], stall, seed=n, answers=answers[n]) for n, port in enumerate(arbiter.clients)]
+    arbiter = RequestArbiter(REQUEST, RESPONSE, clients)
+    requests = [[(37 * n + 11 * k) % 256 for k in range(count)] for n in range(clients)]
+    responses, asked = [[] for _ in range(clients)], []
+    benches = [
+        client(port, requests[n], stall, seed=n, responses=responses[n]) for n, port in enumerate(arbiter.clients)
+    ]
     run(arbiter, *benches, background=[server(arbiter.server, latency, server_stall, 9, asked)])
-    assert answers == [[2 * question + 1 for question in each] for each in questions]
+    assert responses == [[2 * request + 1 for request in each] for each in requests]
     return asked
 
 
@@ -78,7 +80,7 @@ def test_each_gets_its_own_answers_in_order(clients, latency, stall, server_stal
 
 @pytest.mark.parametrize("clients", [2, 4])
 def test_all_have_their_turn(clients):
-    """As long as all ask all the time, no two of them are ever more than a few questions apart."""
+    """As long as all ask all the time, no two of them are ever more than a few requests apart."""
     asked = asked_and_answered(clients, count=40)
     for end in range(clients, len(asked) // 2):
         counts = [asked[:end].count(n) for n in range(clients)]
@@ -86,16 +88,16 @@ def test_all_have_their_turn(clients):
 
 
 def test_an_answer_comes_a_cycle_after_the_server_gave_it():
-    arbiter, seen = RequestArbiter(QUESTION, ANSWER, 3), []
+    arbiter, seen = RequestArbiter(REQUEST, RESPONSE, 3), []
 
     async def bench(ctx):
         for cycle in range(4):
             ctx.set(arbiter.server.response.valid, cycle == 1)
             ctx.set(arbiter.server.response.p, {"what": 77, "client": 2})
-            _, _, *valid, answer = await ctx.tick().sample(
+            _, _, *valid, response = await ctx.tick().sample(
                 *(port.response.valid for port in arbiter.clients), arbiter.clients[2].response.p
             )
-            seen.append((valid, answer if valid[2] else None))
+            seen.append((valid, response if valid[2] else None))
 
     run(arbiter, bench)
     assert seen == [([0, 0, 0], None), ([0, 0, 0], None), ([0, 0, 1], 77), ([0, 0, 0], None)]

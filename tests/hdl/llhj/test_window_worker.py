@@ -107,7 +107,7 @@ def check(model, events, buckets):
     assert order == sorted(order)
 
 
-def test_what_needs_no_shelf_does_not_wait_for_a_scan():
+def test_what_needs_no_store_does_not_wait_for_a_scan():
     """While a scan is held up, tuples fly and land, a job in a cycle."""
     join = expedition(lanes=1, windows=(WINDOW, WINDOW))
     worker, rooms = ExpeditionWorker(join, "s", flight=FLIGHT, jobs=2), []

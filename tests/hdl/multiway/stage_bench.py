@@ -4,6 +4,8 @@ import random
 from collections import deque
 from types import SimpleNamespace
 
+from amaranth.hdl import Signal
+
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.window_places import WindowPlaces
@@ -25,6 +27,8 @@ def combination(predicate, span=None) -> Combination:
 class CoreBench:
     """Arrivals pass, and combinations of those that have passed are compared with what they saw.
 
+    Half way through, the core is reset while combinations are being compared, and begins anew.
+
     ``found`` has, for each depth, a list of places in order for each combination; ``expected`` the same by hand.
     """
 
@@ -36,6 +40,7 @@ class CoreBench:
         self.found = [[[]] for _ in range(depths)]
         self.expected = [[] for _ in range(depths)]
         self._holds = shape.layout.predicate.holds
+        core.reset = Signal()
 
     def _goes(self, depth, probe, resting):
         previous, origin = (SimpleNamespace(key=probe[name]) for name in ("previous", "origin"))
@@ -72,12 +77,29 @@ class CoreBench:
             await self._compare(ctx, rng, jobs, pause, timed, equi)
 
         async def bench(ctx):
-            if self.warm_up:
-                await ctx.tick().repeat(self.warm_up)
-            for _ in range(rounds):
-                await one_round(ctx)
+            nonlocal arrivals
+            for half in range(2):
+                if half:
+                    await self._reset(ctx)
+                    window.clear()
+                    arrivals = 0
+                if self.warm_up:
+                    await ctx.tick().repeat(self.warm_up)
+                for _ in range(rounds // 2):
+                    await one_round(ctx)
 
         run(core, bench)
+
+    async def _reset(self, ctx):
+        """In the midst of work that nobody waits for."""
+        for port in self.core.i:
+            ctx.set(port.valid, 1)
+        await ctx.tick().repeat(5)
+        ctx.set(self.core.reset, 1)
+        await ctx.tick()
+        ctx.set(self.core.reset, 0)
+        for port in self.core.i:
+            ctx.set(port.valid, 0)
 
     def _job(self, rng, depth, numbered, keys):
         """Combinations of one depth, in the order of their arrivals; some are but ends."""

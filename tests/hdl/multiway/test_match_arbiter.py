@@ -1,4 +1,4 @@
-"""The match arbiter: matches are picked one by one, each once, and the last of an arrival says so."""
+"""The match arbiter: hits are picked one by one, each once, and the last of an arrival says so."""
 
 import random
 from collections import deque
@@ -17,9 +17,9 @@ def test_hits_are_picked_one_by_one_and_the_last_says_so():
     def told(ctx):
         return tuple(ctx.get(port) for port in (arbiter.picked, arbiter.some, arbiter.last, arbiter.release))
 
-    async def push(ctx, line, **match):
+    async def push(ctx, line, **hit):
         where = {"lane": 2, "row": 0, "next_row": 1}
-        ctx.set(arbiter.matches[line].p, {**where, **match})
+        ctx.set(arbiter.matches[line].p, {**where, **hit})
         ctx.set(arbiter.matches[line].valid, 1)
         await ctx.tick().until(arbiter.matches[line].ready)
         ctx.set(arbiter.matches[line].valid, 0)

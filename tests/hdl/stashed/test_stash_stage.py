@@ -5,6 +5,7 @@ from collections import Counter, deque
 from types import SimpleNamespace
 
 import pytest
+from amaranth.hdl import Signal
 
 from streamjoin.hdl.stashed.stash_stage import StashStage
 from tests.hdl.stashed.stash_shapes import FLIGHT, combination
@@ -54,9 +55,13 @@ class Reference:
     ],
 )
 def test_all_that_is_due_of_every_arrival(predicate, span, windows, lanes, room, stall):
-    """Round after round of as many arrivals as may be under way, with a second stage and an output that stall."""
+    """Round after round of as many arrivals as may be under way, with a second stage and an output that stall.
+
+    After some rounds the stage is reset in the midst of one, and begins anew.
+    """
     rng, shape = random.Random(room + lanes), combination(predicate, span)
     stage = StashStage(shape, windows, lanes=lanes, room=room, spare_bits=1, buffer=2, queue=2)
+    stage.reset = Signal()
     reference = Reference(shape, windows)
     pairs, results, ends, complete, streams = [], [], [], 0, []
     timed = span is not None
@@ -73,7 +78,10 @@ def test_all_that_is_due_of_every_arrival(predicate, span, windows, lanes, room,
 
     async def bench(ctx):
         nonlocal complete
-        for _ in range(9):
+        for n in range(9):
+            if n == 3:
+                await reset_in_mid_work(ctx, stage)
+                reference.windows = [deque(maxlen=window) for window in windows]
             waiting, calm = deque(arrival() for _ in range(FLIGHT)), 0
             for _ in range(5000):
                 ctx.set(stage.passes, bool(waiting))
@@ -110,6 +118,18 @@ def test_all_that_is_due_of_every_arrival(predicate, span, windows, lanes, room,
     assert min(len(pairs), len(results)) > 20
     assert ends == [n % FLIGHT for n, stream in enumerate(streams) if stream != S3], "one last word of each, in order"
     assert complete == streams.count(S3)
+
+
+async def reset_in_mid_work(ctx, stage):
+    for n in range(FLIGHT):
+        arrival = {"tuple": {"key": 1, "payload": 1000 + n}, "number": n, "ahead": (S1, S2, S3)[n % 3]}
+        ctx.set(stage.passes, 1)
+        ctx.set(stage.arrival, arrival)
+        await ctx.tick()
+    ctx.set(stage.passes, 0)
+    ctx.set(stage.reset, 1)
+    await ctx.tick()
+    ctx.set(stage.reset, 0)
 
 
 def payloads(message, depth):
