@@ -20,7 +20,7 @@ def test_every_parameter_is_drawn_and_every_draw_is_accepted(design):
     for field in kind.fields():
         name, samples = field.name, field.metadata["samples"]
         assert field.metadata["choices"] or samples or name == "predicate", f"{name} has no samples"
-        if len(samples) == 1:  # its other values make a design lose results, as they should: they have tests of their own
+        if len(samples) == 1:  # all else makes a design lose results, as it should, and has tests of its own
             continue
         assert len({getattr(draw, name) for draw in draws}) > 1, f"{name} is always the same"
 
