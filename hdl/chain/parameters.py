@@ -3,15 +3,15 @@
 import dataclasses
 
 from streamjoin.hdl.base.parameters import TwoStreamParameters, parameter
+from streamjoin.hdl.lib.lane_parameters import LaneParameters
 from streamjoin.hdl.lib.tree_parameters import MergerParameters
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MessageChainParameters(MergerParameters, TwoStreamParameters):
+class MessageChainParameters(MergerParameters, TwoStreamParameters, LaneParameters):
     """Parameters of all message-chain joins."""
 
     cores: int = parameter(8, "join cores in the chain", samples=(1, 2, 3, range(1, 13)))
-    lanes: int = parameter(1, "tuples of a window that a core compares in a cycle", samples=(1, 1, range(2, 7)))
     comparators: str = parameter("shared", "one lot for both windows, or one for each", ("shared", "apart"))
     link_queue: int = parameter(2, "messages that may wait in a core, from each side", samples=range(1, 4))
     job_queue: int = parameter(4, "jobs that may wait in a core, for each window", samples=range(1, 5))

@@ -8,7 +8,7 @@ from math import prod
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import Group, ParameterError, parameter
-from streamjoin.hdl.lib.index_parameters import INDEXES, check_index, reconciled_index
+from streamjoin.hdl.lib.index_parameters import IndexParameters
 from streamjoin.hdl.multiway.parameters import MultiwayParameters
 from streamjoin.reference.wording import shown
 from streamjoin.reference.written_numbers import whole_number
@@ -20,7 +20,7 @@ _LONGEST = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CircularParameters(MultiwayParameters):
+class CircularParameters(MultiwayParameters, IndexParameters):
     """Parameters of the circular join. ``streams`` is given as a number, and holds the names of the streams."""
 
     streams: tuple[str, ...] = parameter(
@@ -44,13 +44,6 @@ class CircularParameters(MultiwayParameters):
     window_s6: int | None = parameter(None, "the same for S6", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
     window_s7: int | None = parameter(None, "the same for S7", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
     window_s8: int | None = parameter(None, "the same for S8", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
-    index: str = parameter("none", "scan windows, or look only at what hashes to the same bucket", INDEXES)
-    buckets: int | None = parameter(
-        None,
-        "buckets in each stage, a power of two; none: about one for each tuple",
-        samples=(None, 1, 2, 4, 8, 16, 32, 64),
-    )
-
     discard: int | None = parameter(
         None,
         "intermediate results at a depth, from which on further ones are lost, as in Najafi et al. 2018",
@@ -71,7 +64,6 @@ class CircularParameters(MultiwayParameters):
             elif not (isinstance(window, int) and window >= 1):
                 raise ParameterError(f"{name} must be a whole number from 1 up, not {window!r}")
         super().__post_init__()
-        check_index(self)
         if self.discard is not None and not (isinstance(self.discard, int) and 1 <= self.discard <= self.buffer):
             raise ParameterError(f"discard must be a whole number from 1 to buffer={self.buffer}, not {self.discard!r}")
 
@@ -84,7 +76,7 @@ class CircularParameters(MultiwayParameters):
 
     @classmethod
     def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
-        drawn = reconciled_index(super().reconciled(drawn))
+        drawn = super().reconciled(drawn)
         longest = _LONGEST[drawn["streams"]]
         windows = {f"window_s{n + 1}": None for n in range(MOST)}
         windows |= {name: min(drawn[name], longest) for name in list(windows)[: drawn["streams"]]}

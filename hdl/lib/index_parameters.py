@@ -1,30 +1,39 @@
 """The parameters of a hash index: whether a core scans all it holds, or looks up the bucket of a key."""
 
+import dataclasses
 import typing
 
-from streamjoin.hdl.base.parameters import ParameterError
-
-#: The values of the parameter ``index``.
-INDEXES = ("none", "hash")
+from streamjoin.hdl.base.parameters import ParameterError, parameter
+from streamjoin.hdl.lib.lane_parameters import LaneParameters
 
 
-def check_index(parameters) -> None:
-    """ParameterError where ``index`` and ``buckets`` do not go with each other or with the rest."""
-    p = parameters
-    if p.index == "none":
-        if p.buckets is not None:
-            raise ParameterError("buckets belong to an index: add index=hash or leave them out")
-        return
-    if not p.predicate.is_equi:
-        raise ParameterError(f"index=hash finds equal keys only: use predicate=equi, not {p.predicate.spec}")
-    if p.lanes != 1:
-        raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {p.lanes}")
-    if p.buckets is not None and (p.buckets < 1 or p.buckets & (p.buckets - 1)):
-        raise ParameterError(f"buckets must be a power of two, not {p.buckets}")
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class IndexParameters(LaneParameters):
+    """Parameters of a join that may have an index in each core, or stage."""
 
+    index: str = parameter(
+        "none", "scan all that a core holds, or look only at what hashes to the same bucket", ("none", "hash")
+    )
+    buckets: int | None = parameter(
+        None,
+        "buckets in each core, a power of two; none: about one for each tuple",
+        samples=(None, 1, 2, 4, 8, 16, 32, 64),
+    )
 
-def reconciled_index(drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """Drawn values, of which ``index`` decides over others: see :meth:`JoinParameters.reconciled`."""
-    if drawn["index"] == "none":
-        return drawn | {"buckets": None}
-    return drawn | {"predicate": "equi", "lanes": 1}
+    def __post_init__(self):
+        super().__post_init__()
+        if self.index == "none":
+            if self.buckets is not None:
+                raise ParameterError("buckets belong to an index: add index=hash or leave them out")
+            return
+        if not self.predicate.is_equi:
+            raise ParameterError(f"index=hash finds equal keys only: use predicate=equi, not {self.predicate.spec}")
+        if self.lanes != 1:
+            raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {self.lanes}")
+        if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
+            raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = super().reconciled(drawn)
+        return drawn | ({"buckets": None} if drawn["index"] == "none" else {"predicate": "equi", "lanes": 1})

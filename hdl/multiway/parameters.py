@@ -3,12 +3,13 @@
 import dataclasses
 
 from streamjoin.hdl.base.parameters import Group, parameter
+from streamjoin.hdl.lib.lane_parameters import LaneParameters
 from streamjoin.hdl.lib.tree_parameters import TreeParameters
 from streamjoin.hdl.multiway.combination import Combination
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class MultiwayParameters(TreeParameters):
+class MultiwayParameters(TreeParameters, LaneParameters):
     """Parameters of all multi-way joins."""
 
     span: int | None = parameter(
@@ -17,7 +18,6 @@ class MultiwayParameters(TreeParameters):
         group=Group.SPANS,
         samples=(None, None, range(1, 31)),
     )
-    lanes: int = parameter(1, "tuples of a window that a stage compares in a cycle", samples=(1, 1, range(2, 7)))
     flight: int = parameter(
         64, "arrivals under way: so many tuples a stage keeps beyond its window", samples=(range(1, 4), range(1, 41))
     )
