@@ -30,7 +30,7 @@ class Group(enum.IntEnum):
     TREES = enum.auto()
 
 
-def parameter(default, meaning: str, choices: tuple[str, ...] | None = None, *, group: Group = Group.OWN):
+def parameter(default, meaning: str, choices: tuple[str, ...] | None = None, *, group: Group = Group.OWN) -> typing.Any:
     """A field of a parameter class, with the sentence that the command line shows for it."""
     return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices, "group": group})
 
@@ -85,6 +85,11 @@ class JoinParameters(abc.ABC):
                 layout.matches(Signal(layout.tuple), Signal(layout.tuple))
         except ValueError as error:
             raise ParameterError(str(error)) from error
+
+    @property
+    @abc.abstractmethod
+    def streams(self) -> tuple[str, ...]:
+        """The streams by name, each a capital letter, in the order of their windows."""
 
     @property
     @abc.abstractmethod
@@ -226,15 +231,15 @@ class TwoStreamParameters(JoinParameters):
             raise ParameterError("span_r and span_s go together: give both, or span for both at once, or neither")
 
     @property
-    def windows(self) -> tuple[int, ...]:
+    def windows(self) -> tuple[int, int]:
         return self.window_r, self.window_s
 
     @property
-    def spans(self) -> tuple[int, ...] | None:
-        return None if self.span_r is None else (self.span_r, self.span_s)
+    def spans(self) -> tuple[int, int] | None:
+        return None if self.span_r is None or self.span_s is None else (self.span_r, self.span_s)
 
 
-def _read(name: str, wanted, value):
+def _read(name: str, wanted, value: object) -> typing.Any:
     """One value of the wanted type, from text if need be."""
     if not isinstance(value, str):
         return value

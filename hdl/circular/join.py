@@ -33,6 +33,8 @@ class CircularJoin(MultiwayJoin):
     its depth wait is thrown away, and counted (``lost``). What comes out is part of the join, each result once.
     """
 
+    parameters: CircularParameters
+
     def __init__(self, parameters: CircularParameters):
         super().__init__(parameters, **({} if parameters.discard is None else {"lost": Out(32)}))
 
