@@ -15,7 +15,7 @@ class Difference:
     missing : expected, but not there
     extra : there, but not expected; each once, however often it is there
     repeated : every copy after the first of a row that is there more than once, expected or not
-    lost, missing_by_overflow : how many more are not there because a time-based window had no room for its span, and
+    missing_by_overflow, lost : how many more are not there because a time-based window had no room for its span, and
         the first few of these, by their latest tuple
     """
 

@@ -89,7 +89,7 @@ class JoinParameters(abc.ABC):
     @property
     @abc.abstractmethod
     def streams(self) -> tuple[str, ...]:
-        """The streams by name, each a capital letter, in the order of their windows."""
+        """The streams by name, in the order of their ports."""
 
     @property
     @abc.abstractmethod
