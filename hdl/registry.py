@@ -59,12 +59,11 @@ def installed() -> Mapping[str, Design]:
 
 def key_of(design: Design) -> str:
     """The name by which other processes find this very design; ParameterError where there is none."""
-    key = design.found_as or design.name
-    if (_named(key) if ":" in key else DESIGNS.get(key)) != design:
+    if (_named(design.key) if ":" in design.key else DESIGNS.get(design.key)) != design:
         raise ParameterError(
             f"other processes cannot find the design {design.name}: take find('module:NAME') of streamjoin.hdl.registry"
         )
-    return key
+    return design.key
 
 
 def find(name: str) -> Design:

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from streamjoin.hdl.base.design import Published
 from streamjoin.hdl.registry import installed
-from streamjoin.reference.bibliography import PAPERS
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel, Tips
 from streamjoin.report.metrics import METRICS, POST_ROUTE, Metric, clock_of, fmax
@@ -132,7 +131,7 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
     for figure in _published(rows, metric.name) if not any(map(metric.is_estimate, rows)) else ():
         axes.axhline(figure.value, color=style.FAINT, linewidth=5, zorder=1, gid=tips.name(figure.source))
         under = {"xytext": (4, -6), "textcoords": "offset points", "va": "top", "xycoords": ("axes fraction", "data")}
-        note = f"{figure.device}, {PAPERS[figure.paper].short}"
+        note = f"{figure.device}, {figure.citation}"
         axes.annotate(note, (0, figure.value), color=style.MUTED, fontsize=8, **under)
         values.append(figure.value)
     if metric.name == "tuples_per_cycle":

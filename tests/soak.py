@@ -28,53 +28,6 @@ from tests.strategies import SPECS, SPECS2
 FAILURES = Path("soak-failures")
 
 
-#: How to draw what is neither a choice nor a predicate; what stands nowhere here is of a design from outside.
-DRAWS: dict[str, Callable[[random.Random], int | None]] = {
-    "window_r": lambda rng: rng.choice((1, 2, rng.randint(1, 40))),
-    "window_s": lambda rng: rng.choice((1, 2, rng.randint(1, 40))),
-    "span": lambda rng: rng.choice((None, None, rng.randint(1, 30))),
-    "span_r": lambda rng: rng.choice((None, None, rng.randint(1, 30))),
-    "span_s": lambda rng: rng.randint(1, 30),
-    "key_width": lambda rng: rng.choice((32, 32, 5, 40, 62)),
-    "payload_width": lambda rng: rng.choice((32, 12, 64)),
-    "time_width": lambda rng: rng.choice((32, 14, 62)),
-    "cores": lambda rng: rng.choice((1, 2, 3, rng.randint(1, 12))),
-    "lanes": lambda rng: rng.choice((1, 1, rng.randint(2, 6))),
-    "core_queue": lambda rng: rng.randint(1, 4),
-    "match_queue": lambda rng: rng.randint(1, 6),
-    "queue": lambda rng: rng.randint(1, 4),
-    "merger_queue": lambda rng: rng.randint(2, 5),
-    "fan": lambda rng: rng.randint(2, 5),
-    "link_queue": lambda rng: rng.randint(1, 3),
-    "job_queue": lambda rng: rng.randint(1, 4),
-    "flight": lambda rng: rng.randint(1, 3),
-    "slack": lambda rng: rng.randint(1, 4),
-    "punctuation": lambda rng: rng.choice((None, 1, rng.randint(2, 20), 1000)),
-    "outstanding": lambda rng: 1 << rng.randint(3, 7),
-    "buckets": lambda rng: rng.choice((None, 1, 1 << rng.randint(1, 6))),
-    "subwindow": lambda rng: rng.choice((None, *(1 << power for power in range(1, 7)))),
-    "partitions": lambda rng: rng.choice((None, *(1 << power for power in range(6)))),
-    "batch": lambda rng: rng.choice((None, 1, 2, rng.randint(1, 20), 100)),
-    "collect": lambda rng: rng.choice((1, rng.randint(2, 40), 1000)),
-    "mergers": lambda rng: 1 << rng.randint(0, 3),
-    "probers": lambda rng: 1 << rng.randint(0, 2),
-    "ahead": lambda rng: rng.randint(1, 8),
-    "bandwidth": lambda rng: rng.choice((None, rng.randint(1, 200))),
-    "latency": lambda rng: rng.randint(2, 40),
-    "streams": lambda rng: rng.choice((3, 3, 4, rng.randint(3, 8))),
-    **{f"window_s{n}": lambda rng: rng.choice((1, 2, rng.randint(1, 12))) for n in range(1, 9)},
-    "buffer": lambda rng: rng.randint(1, 3),
-    "result_queue": lambda rng: rng.randint(1, 3),
-    "second_lanes": lambda rng: rng.choice((None, 1, rng.randint(2, 6))),
-    "stash": lambda rng: rng.choice((None, 0, 1, rng.randint(2, 100))),
-    "spare_bits": lambda rng: rng.randint(1, 3),
-}
-#: The longest windows for a number of streams: with equal keys, results are as many as their product.
-MULTIWAY_WINDOWS = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
-
-
-#: Parameters that make a design lose results, as they should: they have tests of their own.
-LOSSY = ("discard",)
 #: Draws after which a design that has refused all of them is given up.
 ATTEMPTS = 1000
 
@@ -91,45 +44,18 @@ def drawn(design: str, rng: random.Random) -> JoinParameters:
 
 def draw_parameters(design: str, rng: random.Random) -> dict:
     """Parameters of which all values are likely, and which go together."""
-    given = {"predicate": rng.choice(SPECS + SPECS2)}
-    for field in find(design).parameters_type.fields():
-        if field.name not in ("predicate", *LOSSY):
-            choices = field.metadata.get("choices")
-            given[field.name] = rng.choice(choices) if choices else DRAWS.get(field.name, _unknown(field))(rng)
-    if "span_s" in given:
-        given["span_s"] = given["span_r"] and rng.choice((given["span_r"], given["span_s"]))
-    if design == "handshake":
-        given["cores"] = min(given["cores"], given["window_r"], given["window_s"])
-        if given["scan"] == "parallel":
-            given["storage"] = "registers"
-    if design == "llhj":
-        if given["index"] == "hash":
-            given |= {"predicate": "equi", "lanes": 1}
-        else:
-            given["buckets"] = None
-        if given["punctuation"] is not None or given["ordered"] == "true":
-            given["merger"] = "streaming"
-    if design == "bisort":
-        lanes = max(given["mergers"], 2 * given["probers"])
-        if given["subwindow"] is not None:
-            given["subwindow"] = max(given["subwindow"], lanes)
-        sizes = find(design).parameters(**given | {"partitions": None, "output": "pairs"}).arrays
-        if given["partitions"] is not None:
-            given["partitions"] = min(given["partitions"], sizes.subwindow // lanes)
-        if given["output"] == "records":
-            given |= {"span_r": None, "span_s": None, "predicate": rng.choice(SPECS)}
-    if design == "stashed":
-        given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
-    if design == "circular":
-        if given["index"] == "hash":
-            given |= {"predicate": "equi", "lanes": 1}
-        else:
-            given["buckets"] = None
-        for n in range(1, 9):
-            longest = MULTIWAY_WINDOWS[given["streams"]]
-            given[f"window_s{n}"] = min(given[f"window_s{n}"], longest) if n <= given["streams"] else None
-        given["flight"] = rng.choice((given["flight"], rng.randint(1, 40)))
-    return given
+    kind = find(design).parameters_type
+    drawn = {field.name: _draw(field, rng) for field in kind.fields() if field.name != "predicate"}
+    return kind.reconciled(drawn | {"predicate": rng.choice(SPECS + SPECS2)})
+
+
+def _draw(field: dataclasses.Field, rng: random.Random) -> object:
+    """A choice, or one of the samples; what has neither is of a design from outside that leaves it to us."""
+    some = field.metadata.get("choices") or field.metadata.get("samples")
+    if not some:
+        return _unknown(field)(rng)
+    value = rng.choice(some)
+    return rng.choice(value) if isinstance(value, range) else value
 
 
 def _unknown(field: dataclasses.Field) -> Callable[[random.Random], object]:

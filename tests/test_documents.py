@@ -1,55 +1,25 @@
 """What documents say of the code, where it can be counted, and examples that have something to show."""
 
-import ast
-import importlib
-import inspect
 import re
 from pathlib import Path
-from pkgutil import walk_packages
 
 import pytest
-from amaranth.lib import wiring
 
-from streamjoin import hdl
 from streamjoin.cli.main import main
-from streamjoin.hdl.registry import DESIGNS
 from streamjoin.sim.run.bench_suite import COMPONENT_BENCHES
+from tests.hdl.all_parts import all_parts
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def parts() -> set[str]:
-    """What designs are made of: components that are neither whole designs nor only there to be derived from."""
-    modules = [importlib.import_module(each.name) for each in walk_packages(hdl.__path__, f"{hdl.__name__}.")]
-    classes = {
-        each
-        for module in modules
-        for each in vars(module).values()
-        if inspect.isclass(each) and issubclass(each, wiring.Component) and each.__module__ == module.__name__
-    }
-    whole = {design.component for design in DESIGNS.values()}
-    return {each.__name__ for each in classes - whole if not any(each in other.__mro__[1:] for other in classes)}
-
-
-def named_in_tests() -> set[str]:
-    imports = (
-        node
-        for path in (ROOT / "tests").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(hdl.__name__)
-    )
-    return {name.name for node in imports for name in node.names}
-
-
-def test_how_many_parts_have_tests():
+def test_how_many_parts_have_benches():
+    """The others have tests in Amaranth's simulator: that is tested elsewhere."""
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    benched = {type(part).__name__ for cases in COMPONENT_BENCHES.values() for _, part, _ in cases()}
-    others = parts() & named_in_tests() - benched
-    assert benched <= parts()
-    assert f"for {len(benched)} of the {len(parts())} parts that designs are made of" in readme
-    assert f"{len(others)} other parts have tests in Amaranth's simulator" in readme
-    assert f"The remaining {len(parts() - benched - others)} have no test of their own" in readme
+    benched = {type(part) for cases in COMPONENT_BENCHES.values() for _, part, _ in cases()}
+    assert benched <= all_parts()
+    assert f"for {len(benched)} of the {len(all_parts())} parts that designs are made of" in readme
+    assert f"The other {len(all_parts() - benched)} parts have tests of their own in Amaranth's simulator" in readme
 
 
 def examples(document: Path) -> list[str]:
@@ -77,6 +47,22 @@ def test_files_that_are_named_are_there(document):
     named = PLACE.findall(document.read_text(encoding="utf-8"))
     assert not [place for place in named if not (ROOT / place).exists()]
     assert document.stem != "architecture" or len(named) > 80
+
+
+def test_the_guide_shows_the_example_as_it_is():
+    """Each piece of code in it stands in the file that is named last."""
+    guide = (ROOT / "docs" / "write-a-design.md").read_text(encoding="utf-8")
+    file, shown = "", []
+    for number, text in enumerate(guide.split("```")):
+        if number % 2 == 0:
+            file = (re.findall(r"^`(examples/\S+)`:$", text, re.MULTILINE) or [file])[-1]
+        elif text.startswith(("python\n", "toml\n")):
+            assert text.partition("\n")[2] in (ROOT / file).read_text(encoding="utf-8"), (
+                f"{file} has other code: {text}"
+            )
+            shown.append(file)
+    assert len(shown) > 7
+    assert len(set(shown)) == 5
 
 
 def test_examples_are_found():

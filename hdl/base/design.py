@@ -20,7 +20,7 @@ class Published:
     metric, value
         Which of our metrics it is, such as ``fmax``, and what they found.
     paper, place, device
-        Where it stands, and on what it was measured.
+        Where it stands (a number of our bibliography, or a citation), and on what it was measured.
     applies
         Whether it is about a design with these parameters, given as plain values. Designs travel to other processes:
         a function with a name.
@@ -36,7 +36,12 @@ class Published:
     @property
     def source(self) -> str:
         """Authors, year and place."""
-        return PAPERS[self.paper].place(self.place)
+        return f"{self.citation}, {self.place}"
+
+    @property
+    def citation(self) -> str:
+        """Authors and year."""
+        return _cited(self.paper)
 
 
 @dataclass(frozen=True)
@@ -97,10 +102,19 @@ class Design:
     @property
     def citations(self) -> tuple[str, ...]:
         """Its papers by author and year."""
-        return tuple(PAPERS[paper].short if paper in PAPERS else paper for paper in self.papers)
+        return tuple(map(_cited, self.papers))
 
     @property
     def sources(self) -> tuple[str, ...]:
         """The modules that it is made of, with all that they import; and where it is found, if that is outside."""
         found = [self.found_as.partition(":")[0]] if self.found_as else []
         return tuple(dict.fromkeys((*found, self.component.__module__, self.parameters_type.__module__)))
+
+    @property
+    def key(self) -> str:
+        """What :func:`streamjoin.hdl.registry.find` finds it by, if it has been found by that."""
+        return self.found_as or self.name
+
+
+def _cited(paper: str) -> str:
+    return PAPERS[paper].short if paper in PAPERS else paper

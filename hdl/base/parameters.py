@@ -5,7 +5,7 @@ import dataclasses
 import enum
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from amaranth.hdl import Signal
 
@@ -30,9 +30,25 @@ class Group(enum.IntEnum):
     TREES = enum.auto()
 
 
-def parameter(default, meaning: str, choices: tuple[str, ...] | None = None, *, group: Group = Group.OWN) -> typing.Any:
-    """A field of a parameter class, with the sentence that the command line shows for it."""
-    return dataclasses.field(default=default, metadata={"meaning": meaning, "choices": choices, "group": group})
+#: Values worth trying, each as likely as the others; of a range, any value.
+Samples = Sequence[object]
+
+
+def parameter(
+    default,
+    meaning: str,
+    choices: tuple[str, ...] | None = None,
+    *,
+    group: Group = Group.OWN,
+    samples: Samples = (),
+) -> typing.Any:
+    """A field of a parameter class.
+
+    ``meaning`` is the sentence that the command line shows for it. Whoever tries parameters at random draws from the
+    ``choices``, or from the ``samples``: values that are small and awkward.
+    """
+    metadata = {"meaning": meaning, "choices": choices, "group": group, "samples": samples}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 class ParameterError(ValueError):
@@ -55,9 +71,9 @@ class JoinParameters(abc.ABC):
         "equi, band:EPS, ne, lt, le, gt, ge, bands:LO..HI,..., band2:E1,E2, module:function",
         group=Group.COMMON,
     )
-    key_width: int = parameter(32, "bits of a key", group=Group.COMMON)
-    payload_width: int = parameter(32, "bits of a payload", group=Group.COMMON)
-    time_width: int = parameter(32, "bits of a timestamp, with span", group=Group.COMMON)
+    key_width: int = parameter(32, "bits of a key", group=Group.COMMON, samples=(32, 32, 5, 40, 62))
+    payload_width: int = parameter(32, "bits of a payload", group=Group.COMMON, samples=(32, 12, 64))
+    time_width: int = parameter(32, "bits of a timestamp, with span", group=Group.COMMON, samples=(32, 14, 62))
     on_full: str = parameter(
         "stall", "when queues are full, hold inputs back or drop them", ON_FULL, group=Group.COMMON
     )
@@ -179,6 +195,11 @@ class JoinParameters(abc.ABC):
         return cls.expanded(preset, beside) | cls.expanded(given, beside)
 
     @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        """Values that were drawn each by itself, as near to that as they go together; they may still be refused."""
+        return drawn
+
+    @classmethod
     def window_names(cls, _given: Mapping[str, object]) -> list[str]:
         """What ``window`` stands for, beside the parameters that are given."""
         return [name for name in cls.names() if name.startswith("window_")]
@@ -215,12 +236,19 @@ class JoinParameters(abc.ABC):
 class TwoStreamParameters(JoinParameters):
     """What all designs of two streams have in common."""
 
-    window_r: int = parameter(64, "tuples of R in its window (with span: room for so many)", group=Group.WINDOWS)
-    window_s: int = parameter(64, "tuples of S in its window (with span: room for so many)", group=Group.WINDOWS)
-    span_r: int | None = parameter(
-        None, "a time-based window: how long a tuple of R stays; none: windows count tuples", group=Group.SPANS
+    window_r: int = parameter(
+        64, "tuples of R in its window (with span: room for so many)", group=Group.WINDOWS, samples=(1, 2, range(1, 41))
     )
-    span_s: int | None = parameter(None, "the same for S, with span_r", group=Group.SPANS)
+    window_s: int = parameter(
+        64, "tuples of S in its window (with span: room for so many)", group=Group.WINDOWS, samples=(1, 2, range(1, 41))
+    )
+    span_r: int | None = parameter(
+        None,
+        "a time-based window: how long a tuple of R stays; none: windows count tuples",
+        group=Group.SPANS,
+        samples=(None, None, range(1, 31)),
+    )
+    span_s: int | None = parameter(None, "the same for S, with span_r", group=Group.SPANS, samples=(None, range(1, 31)))
 
     #: The streams in the order of their ports.
     streams: typing.ClassVar[tuple[str, ...]] = ("R", "S")
@@ -229,6 +257,11 @@ class TwoStreamParameters(JoinParameters):
         super().__post_init__()
         if (self.span_r is None) != (self.span_s is None):
             raise ParameterError("span_r and span_s go together: give both, or span for both at once, or neither")
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = super().reconciled(drawn)
+        return drawn | {"span_s": drawn["span_r"] and (drawn["span_s"] or drawn["span_r"])}
 
     @property
     def windows(self) -> tuple[int, int]:

@@ -35,6 +35,15 @@ class BisortJoin(Part):
     the longer of (m + n) / mergers cycles for merging, a few steps of searching where to begin, and probing: for each
     subwindow and each range of the predicate n / probers cycles, and one for each tuple of a partition in which a bound
     falls, shared by all probers; and besides, one for each tuple that lies in a range, due or not.
+
+    Members
+    -------
+    i_r, i_s
+        Tuples in; both are ready in the same cycles.
+    o_result
+        Results, in no particular order; or records (:func:`streamjoin.hdl.bisort.record_output.record_result`).
+    drain, drained, halted, discarding, dropped, overflows
+        As in :class:`streamjoin.hdl.lib.input_gate.InputGate`.
     """
 
     def __init__(self, parameters: BisortParameters):

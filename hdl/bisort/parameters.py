@@ -1,6 +1,7 @@
 """Parameters of the BI-Sort join, and the sizes that follow from them."""
 
 import dataclasses
+import typing
 
 from amaranth.utils import ceil_log2
 
@@ -21,20 +22,32 @@ OUTPUTS = ("pairs", "records")
 class BisortParameters(TwoStreamParameters):
     """Parameters of the BI-Sort join."""
 
-    subwindow: int | None = parameter(None, "tuples in a subwindow, a power of two; none: such as hold a window")
+    subwindow: int | None = parameter(
+        None, "tuples in a subwindow, a power of two; none: such as hold a window", samples=(None, 2, 4, 8, 16, 32, 64)
+    )
     partitions: int | None = parameter(
-        None, "partitions of a subwindow, a power of two, each with a key in the index; none: one for four tuples"
+        None,
+        "partitions of a subwindow, a power of two, each with a key in the index; none: one for four tuples",
+        samples=(None, 1, 2, 4, 8, 16, 32),
     )
     batch: int | None = parameter(
-        None, "tuples of a stream that are processed together, at most; none: a quarter of a subwindow"
+        None,
+        "tuples of a stream that are processed together, at most; none: a quarter of a subwindow",
+        samples=(None, 1, 2, range(1, 21), 100),
     )
-    collect: int = parameter(1024, "cycles that the first tuple of a batch waits for others, at most")
-    mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two")
-    probers: int = parameter(1, "tuples that probe side by side, each with two comparisons a cycle; a power of two")
-    ahead: int = parameter(8, "lines that a merger or prober reads ahead")
+    collect: int = parameter(
+        1024, "cycles that the first tuple of a batch waits for others, at most", samples=(1, range(2, 41), 1000)
+    )
+    mergers: int = parameter(1, "tuples that are merged in a cycle, a power of two", samples=(1, 2, 4, 8))
+    probers: int = parameter(
+        1, "tuples that probe side by side, each with two comparisons a cycle; a power of two", samples=(1, 2, 4)
+    )
+    ahead: int = parameter(8, "lines that a merger or prober reads ahead", samples=range(1, 9))
     output: str = parameter("pairs", "pairs of tuples, or records of who matches from where to where", OUTPUTS)
-    bandwidth: int | None = parameter(None, "bytes a cycle of an external memory; none: main arrays are in block RAM")
-    latency: int = parameter(32, "cycles in which an external memory answers, from 2 up")
+    bandwidth: int | None = parameter(
+        None, "bytes a cycle of an external memory; none: main arrays are in block RAM", samples=(None, range(1, 201))
+    )
+    latency: int = parameter(32, "cycles in which an external memory answers, from 2 up", samples=range(2, 41))
 
     def __post_init__(self):
         super().__post_init__()
@@ -69,6 +82,20 @@ class BisortParameters(TwoStreamParameters):
             raise ParameterError(f"bandwidth must be at least 1 byte a cycle, not {self.bandwidth}")
         if self.latency < LEAST_LATENCY:
             raise ParameterError(f"latency must be at least {LEAST_LATENCY}, not {self.latency}")
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = super().reconciled(drawn)
+        lanes = max(drawn["mergers"], 2 * drawn["probers"])
+        if drawn["subwindow"] is not None:
+            drawn["subwindow"] = max(drawn["subwindow"], lanes)
+        if drawn["output"] == "records":
+            drawn |= {"span_r": None, "span_s": None}
+            drawn["predicate"] = "equi" if "band2" in drawn["predicate"] else drawn["predicate"]
+        if drawn["partitions"] is not None:
+            subwindow = cls.parse({**drawn, "partitions": None}).arrays.subwindow
+            drawn["partitions"] = min(drawn["partitions"], subwindow // lanes)
+        return drawn
 
     @property
     def gives_records(self) -> bool:

@@ -50,8 +50,8 @@ class PathMerger(Part):
 
     Members
     -------
-    start
-        Begin with ``job``, which then stands still until ``done``.
+    start, job
+        Begin; what is to be merged, which stands still until ``done``.
     begin
         Which tuple of the outcome is the first; beyond the end if there is nothing to do.
     mine, next

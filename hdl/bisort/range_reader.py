@@ -19,8 +19,9 @@ class RangeReader(Part):
     """Ranges in, their tuples out, one a cycle.
 
     It asks for the lines of a range, and those of the next ranges, ahead of time, as long as it has room for them. So
-    with ``ahead`` lines of more tuples than the memory takes cycles to answer it gives a tuple in every cycle, whatever
-    ranges it is given, if they are of more than a line; a shorter one costs a cycle of asking, too.
+    it gives a tuple in every cycle if there is room for as many tuples as the memory takes cycles to answer, six more,
+    and the two lines that are cut short where one range ends and the next begins; and if ranges are of more than a
+    line: a shorter one costs a cycle of asking, too.
 
     Parameters
     ----------

@@ -26,15 +26,14 @@ class ChainDriver(Part):
         Tuples in.
     to_right, to_left
         Into the first core from its left, into the last one from its right.
-    from_left, from_right
-        What comes out of the last core and of the first, if the driver ``receives`` it.
     busy
         Something is in the cores or behind them.
     drain, drained, halted, discarding, dropped, overflows, starting
         As in :class:`streamjoin.hdl.lib.input_gate.InputGate`.
     """
 
-    #: Whether messages leave the chain at its ends, for the driver to see.
+    #: Whether messages leave the chain at its ends for the driver to see: then it has ``from_left`` and ``from_right``,
+    #: what comes out of the last core and of the first.
     receives = False
 
     def __init__(

@@ -9,6 +9,26 @@ from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lib.ring import LappedRing
 
 
+def store_ports(shape, ring: LappedRing) -> dict:
+    """The ports of every window store, see :class:`WindowStore`."""
+    return {
+        "tuple": In(shape),
+        "store": In(1),
+        "free": Out(ring.place),
+        "begin": In(1),
+        "first": In(ring.place),
+        "end": In(ring.place),
+        "walking": Out(1),
+        "go": In(1),
+        "ready": Out(1),
+        "hold": In(1),
+        "probe": Out(shape),
+        "resting": Out(shape).array(ring.lanes),
+        "mask": Out(ring.lanes),
+        "busy": Out(1),
+    }
+
+
 class WindowStore(Part):
     """Tuples in rows of memory; whoever uses them says which count.
 
@@ -57,24 +77,11 @@ class WindowStore(Part):
         self._ring = ring
         super().__init__(
             {
-                "tuple": In(shape),
-                "store": In(1),
-                "free": Out(ring.place),
-                "begin": In(1),
-                "first": In(ring.place),
-                "end": In(ring.place),
-                "walking": Out(1),
-                "go": In(1),
-                "ready": Out(1),
-                "hold": In(1),
+                **store_ports(shape, ring),
                 "fetch": In(1),
                 "wanted": In(ring.place),
-                "probe": Out(shape),
-                "resting": Out(shape).array(ring.lanes),
-                "mask": Out(ring.lanes),
                 "fetched": Out(1),
                 "picked": Out(shape),
-                "busy": Out(1),
             }
         )
 

@@ -31,6 +31,11 @@ class CircularJoin(MultiwayJoin):
 
     With ``discard`` results are lost, as in the paper: an intermediate result that comes to a stage where so many of
     its depth wait is thrown away, and counted (``lost``). What comes out is part of the join, each result once.
+
+    Members
+    -------
+    lost
+        With ``discard``: how many intermediate results were thrown away.
     """
 
     parameters: CircularParameters

@@ -1,19 +1,22 @@
 """Parameters of the circular multi-way join."""
 
 import dataclasses
+import typing
 from collections.abc import Mapping
 from math import prod
 
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import Group, ParameterError, parameter
-from streamjoin.hdl.lib.index_parameters import INDEXES, check_index
+from streamjoin.hdl.lib.index_parameters import INDEXES, check_index, reconciled_index
 from streamjoin.hdl.multiway.parameters import MultiwayParameters
 from streamjoin.reference.wording import shown
 from streamjoin.reference.written_numbers import whole_number
 
 LEAST, MOST = 3, 8
 _WINDOW = 64
+#: The longest windows that are tried at random: with equal keys, results are as many as the product of windows.
+_LONGEST = {3: 12, 4: 6, 5: 3, 6: 3, 7: 2, 8: 2}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -21,23 +24,37 @@ class CircularParameters(MultiwayParameters):
     """Parameters of the circular join. ``streams`` is given as a number, and holds the names of the streams."""
 
     streams: tuple[str, ...] = parameter(
-        LEAST, f"how many streams are joined, from {LEAST} to {MOST}", group=Group.WINDOWS
+        LEAST,
+        f"how many streams are joined, from {LEAST} to {MOST}",
+        group=Group.WINDOWS,
+        samples=(3, 3, 4, range(3, 9)),
     )
     window_s1: int | None = parameter(
-        None, f"tuples in the window of S1 (with span: room for so many); none: {_WINDOW}", group=Group.WINDOWS
+        None,
+        f"tuples in the window of S1 (with span: room for so many); none: {_WINDOW}",
+        group=Group.WINDOWS,
+        samples=(1, 2, range(1, 13)),
     )
-    window_s2: int | None = parameter(None, "the same for S2", group=Group.WINDOWS)
-    window_s3: int | None = parameter(None, "the same for S3", group=Group.WINDOWS)
-    window_s4: int | None = parameter(None, "the same for S4, if there is such a stream", group=Group.WINDOWS)
-    window_s5: int | None = parameter(None, "the same for S5", group=Group.WINDOWS)
-    window_s6: int | None = parameter(None, "the same for S6", group=Group.WINDOWS)
-    window_s7: int | None = parameter(None, "the same for S7", group=Group.WINDOWS)
-    window_s8: int | None = parameter(None, "the same for S8", group=Group.WINDOWS)
+    window_s2: int | None = parameter(None, "the same for S2", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s3: int | None = parameter(None, "the same for S3", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s4: int | None = parameter(
+        None, "the same for S4, if there is such a stream", group=Group.WINDOWS, samples=(1, 2, range(1, 13))
+    )
+    window_s5: int | None = parameter(None, "the same for S5", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s6: int | None = parameter(None, "the same for S6", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s7: int | None = parameter(None, "the same for S7", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s8: int | None = parameter(None, "the same for S8", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
     index: str = parameter("none", "scan windows, or look only at what hashes to the same bucket", INDEXES)
-    buckets: int | None = parameter(None, "buckets in each stage, a power of two; none: about one for each tuple")
+    buckets: int | None = parameter(
+        None,
+        "buckets in each stage, a power of two; none: about one for each tuple",
+        samples=(None, 1, 2, 4, 8, 16, 32, 64),
+    )
 
     discard: int | None = parameter(
-        None, "intermediate results at a depth, from which on further ones are lost, as in Najafi et al. 2018"
+        None,
+        "intermediate results at a depth, from which on further ones are lost, as in Najafi et al. 2018",
+        samples=(None,),
     )
 
     def __post_init__(self):
@@ -64,6 +81,14 @@ class CircularParameters(MultiwayParameters):
 
     def as_dict(self):
         return super().as_dict() | {"streams": len(self.streams)}
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = reconciled_index(super().reconciled(drawn))
+        longest = _LONGEST[drawn["streams"]]
+        windows = {f"window_s{n + 1}": None for n in range(MOST)}
+        windows |= {name: min(drawn[name], longest) for name in list(windows)[: drawn["streams"]]}
+        return drawn | windows
 
     @property
     def windows(self) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Parameters of the lock-step handshake join, and how its windows are shared by cores."""
 
 import dataclasses
+import typing
 
 from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
 from streamjoin.hdl.handshake.parallel_core import ParallelCore
@@ -20,15 +21,17 @@ def split(window: int, cores: int) -> list[int]:
 class HandshakeParameters(MergerParameters, TwoStreamParameters):
     """Parameters of the lock-step handshake join."""
 
-    cores: int = parameter(8, "join cores in the chain")
+    cores: int = parameter(8, "join cores in the chain", samples=(1, 2, 3, range(1, 13)))
     scan: str = parameter(
         "parallel",
         "a whole segment in one cycle, or one comparison a cycle as in Oge et al. 2011",
         ("parallel", "sequential"),
     )
     storage: str = parameter("registers", "where windows live; memory needs scan=sequential", tuple(SEGMENTS))
-    core_queue: int = parameter(8, "results that may wait in a core, besides its reserve")
-    match_queue: int = parameter(16, "scan=parallel: match masks that may wait in a core, besides its reserve")
+    core_queue: int = parameter(8, "results that may wait in a core, besides its reserve", samples=range(1, 5))
+    match_queue: int = parameter(
+        16, "scan=parallel: match masks that may wait in a core, besides its reserve", samples=range(1, 7)
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -43,6 +46,12 @@ class HandshakeParameters(MergerParameters, TwoStreamParameters):
                 "scan=parallel sees a whole segment at once, which a memory cannot show: "
                 "take storage=registers, or scan=sequential"
             )
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = super().reconciled(drawn)
+        cores = min(drawn["cores"], drawn["window_r"], drawn["window_s"])
+        return drawn | {"cores": cores} | ({"storage": "registers"} if drawn["scan"] == "parallel" else {})
 
     @property
     def segments(self) -> list[tuple[int, int]]:

@@ -14,6 +14,9 @@ from streamjoin.hdl.lib.fifo import FIFO
 class HandoverCore(Part):
     """Handles one message in a cycle, from either side, and sends tuples on to neighbours that have fewer.
 
+    Forwarding has two phases. A tuple of S that was sent stays in its window, marked as forwarded, until the
+    neighbour's acknowledgement removes it; the window worker keeps the mark.
+
     Handling a message means to give jobs to both windows; the order of handling is what counts for
     :mod:`streamjoin.reference.models.handshake_async`, and the windows keep it, each in its own time. What goes to the
     right, tuples of R and acknowledgements of S, goes there in the order in which the window of R has sent the one and

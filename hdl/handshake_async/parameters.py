@@ -11,7 +11,7 @@ from streamjoin.hdl.handshake_async.handover import Handover
 class AsynchronousHandshakeParameters(MessageChainParameters):
     """Parameters of the asynchronous handshake join."""
 
-    slack: int = parameter(1, "tuples that a core may hold beyond its share of a window")
+    slack: int = parameter(1, "tuples that a core may hold beyond its share of a window", samples=range(1, 5))
 
     @property
     def handover(self) -> Handover:

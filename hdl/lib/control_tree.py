@@ -24,6 +24,11 @@ class Relay(Part):
     It stands for itself: synthesis would find that all registers with the same input are one, and a tree made to share
     the load would fall together into a single wire to everywhere. It has no reset, being on the way of one, unless
     ``resets`` says so.
+
+    Members
+    -------
+    i, o
+        In and out.
     """
 
     kept = True
@@ -45,6 +50,11 @@ class FanOut(Part):
 
     No register drives more than ``radix`` others, so adding leaves adds cycles, never load. A reset does not clear
     what is on its way.
+
+    Members
+    -------
+    i, o
+        The root, and a port for each leaf.
     """
 
     def __init__(self, shape, leaves: int, *, radix: int = 4):
@@ -71,6 +81,11 @@ class FanIn(Part):
     """``o`` says whether any bit of ``i`` was up, ``tree_depth(leaves, radix)`` cycles ago.
 
     Every bit takes the same number of cycles: the answer is about one and the same moment for all leaves.
+
+    Members
+    -------
+    i, o
+        A bit for each leaf, and the root.
     """
 
     def __init__(self, leaves: int, *, radix: int = 4):

@@ -20,6 +20,13 @@ class DelayLine(Part):
         What an item looks like.
     length
         How many items are inside.
+
+    Members
+    -------
+    i, o
+        The newest item, and the oldest.
+    shift
+        The newest goes in, and the next one after the oldest comes to the end.
     """
 
     def __init__(self, shape, length: int):

@@ -1,5 +1,7 @@
 """The parameters of a hash index: whether a core scans all it holds, or looks up the bucket of a key."""
 
+import typing
+
 from streamjoin.hdl.base.parameters import ParameterError
 
 #: The values of the parameter ``index``.
@@ -19,3 +21,10 @@ def check_index(parameters) -> None:
         raise ParameterError(f"index=hash goes from tuple to tuple: use lanes=1, not {p.lanes}")
     if p.buckets is not None and (p.buckets < 1 or p.buckets & (p.buckets - 1)):
         raise ParameterError(f"buckets must be a power of two, not {p.buckets}")
+
+
+def reconciled_index(drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+    """Drawn values, of which ``index`` decides over others: see :meth:`JoinParameters.reconciled`."""
+    if drawn["index"] == "none":
+        return drawn | {"buckets": None}
+    return drawn | {"predicate": "equi", "lanes": 1}

@@ -13,6 +13,11 @@ def highest_set(bits: Value) -> Value:
     return Cat(bit & ~bits[n + 1 :].any() if n + 1 < len(bits) else bit for n, bit in enumerate(bits))
 
 
+def lowest_set(bits: Value) -> Value:
+    """Of the bits that are up, the lowest one alone."""
+    return bits & (~bits + 1)[: len(bits)]
+
+
 def one_hot_mux(selects: Iterable[Value], values: Iterable[ValueLike]) -> Value:
     """The value whose bit of ``selects`` is up, if no other one is; 0 if none is.
 

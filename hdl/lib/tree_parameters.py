@@ -10,8 +10,10 @@ from streamjoin.hdl.lib.merger import LEAST_QUEUE, MERGERS
 class TreeParameters(JoinParameters):
     """Parameters of a join with a merging tree and control trees."""
 
-    merger_queue: int = parameter(4, f"results that fit in a merger, from {LEAST_QUEUE} up", group=Group.TREES)
-    fan: int = parameter(4, "branches of the control trees, from 2 up", group=Group.TREES)
+    merger_queue: int = parameter(
+        4, f"results that fit in a merger, from {LEAST_QUEUE} up", group=Group.TREES, samples=range(2, 6)
+    )
+    fan: int = parameter(4, "branches of the control trees, from 2 up", group=Group.TREES, samples=range(2, 6))
 
     def __post_init__(self):
         super().__post_init__()

@@ -17,6 +17,9 @@ _LATE = 3
 class ExpeditionCore(Part):
     """Handles one message in a cycle, from either side.
 
+    A tuple on its expedition is compared here and goes on at once; at its home node it leaves a copy, which rests there
+    until it expires.
+
     Handling a message means to hand it on to the other neighbour and to give jobs to the window workers. The order of
     handling is what counts for :mod:`streamjoin.reference.models.llhj_expedition`; workers keep it, since jobs wait in
     line, each for its own window, and no job concerns both windows but by what rests in one and probes the other.

@@ -2,9 +2,9 @@
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, memory
-from amaranth.lib.wiring import In, Out
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.chain.window_store import store_ports
 from streamjoin.hdl.lib.hashing import bucket_of
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lib.ring import LappedRing, between
@@ -60,24 +60,7 @@ class HashWindowStore(Part):
         self._shape = shape
         self._ring = ring
         self._buckets = buckets
-        super().__init__(
-            {
-                "tuple": In(shape),
-                "store": In(1),
-                "free": Out(ring.place),
-                "begin": In(1),
-                "first": In(ring.place),
-                "end": In(ring.place),
-                "walking": Out(1),
-                "go": In(1),
-                "ready": Out(1),
-                "hold": In(1),
-                "probe": Out(shape),
-                "resting": Out(shape).array(1),
-                "mask": Out(1),
-                "busy": Out(1),
-            }
-        )
+        super().__init__(store_ports(shape, ring))
 
     def elaborate(self, platform):
         m = Module()

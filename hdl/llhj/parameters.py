@@ -1,13 +1,14 @@
 """Parameters of the low-latency handshake join."""
 
 import dataclasses
+import typing
 
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.parameters import ParameterError, parameter
 from streamjoin.hdl.chain.parameters import MessageChainParameters
-from streamjoin.hdl.lib.index_parameters import INDEXES, check_index
+from streamjoin.hdl.lib.index_parameters import INDEXES, check_index, reconciled_index
 from streamjoin.hdl.llhj.expedition import Expedition
 from streamjoin.reference.output import Output, PunctuatedCombinations
 
@@ -16,11 +17,21 @@ from streamjoin.reference.output import Output, PunctuatedCombinations
 class LowLatencyParameters(MessageChainParameters):
     """Parameters of the low-latency handshake join."""
 
-    punctuation: int | None = parameter(None, "arrivals after which a punctuation is due; none: no punctuations")
+    punctuation: int | None = parameter(
+        None, "arrivals after which a punctuation is due; none: no punctuations", samples=(None, 1, range(2, 21), 1000)
+    )
     ordered: str = parameter("false", "results in the order of their later tuple, by punctuations", ("false", "true"))
-    outstanding: int = parameter(64, "with ordered: arrivals that may be without punctuation, a power of two from 8 up")
+    outstanding: int = parameter(
+        64,
+        "with ordered: arrivals that may be without punctuation, a power of two from 8 up",
+        samples=(8, 16, 32, 64, 128),
+    )
     index: str = parameter("none", "scan all that rests in a core, or only what hashes to the same bucket", INDEXES)
-    buckets: int | None = parameter(None, "buckets in each core, a power of two; none: about one for each tuple")
+    buckets: int | None = parameter(
+        None,
+        "buckets in each core, a power of two; none: about one for each tuple",
+        samples=(None, 1, 2, 4, 8, 16, 32, 64),
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -31,6 +42,12 @@ class LowLatencyParameters(MessageChainParameters):
         if self.numbered and self.merger != "streaming":
             raise ParameterError(f"punctuations need merger=streaming, not {self.merger}")
         check_index(self)
+
+    @classmethod
+    def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
+        drawn = reconciled_index(super().reconciled(drawn))
+        numbered = drawn["punctuation"] is not None or drawn["ordered"] == "true"
+        return drawn | ({"merger": "streaming"} if numbered else {})
 
     @property
     def numbered(self) -> bool:

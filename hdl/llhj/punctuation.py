@@ -8,7 +8,9 @@ from streamjoin.hdl.base.tuple_layout import ORDER_WIDTH, is_before
 class Punctuation:
     """What the driver knows of arrivals as such; as hardware, a few counters in the module ``m``.
 
-    After ``lull`` cycles without an arrival no more seem to come. A punctuation that is due goes when ``free`` is up.
+    A punctuation is due when ``period`` arrivals have been handled since the last one; or any, if a drain has begun, if
+    ``lull`` cycles have passed without an arrival, or if no more may arrive before one has left. It goes when ``free``
+    is up, one at a time.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import CONTROL, input_ports
 from streamjoin.hdl.lib.dropping import drop_while
 from streamjoin.hdl.lib.fifo import FIFO
-from streamjoin.hdl.lib.one_hot import one_hot_mux
+from streamjoin.hdl.lib.one_hot import lowest_set, one_hot_mux
 from streamjoin.hdl.lib.overflow import pushed_out_early
 from streamjoin.hdl.lib.run_lifecycle import RunLifecycle
 from streamjoin.hdl.multiway.combination import Combination
@@ -87,12 +87,12 @@ class ArrivalSequencer(Part):
         room, passes, opens = Signal(), Signal(), Signal()
         # Those that wait after this cycle, and in this one; ``vacant``: the last of them, if there is one, goes now.
         to_wait, waiting, vacant = Signal(streams), Signal(streams), Signal(init=1)
-        first = _first(waiting)
+        first = lowest_set(waiting)
         room_next = self._count_flight(m, passes, first)
         m.d.sync += [
             room.eq(room_next),
             waiting.eq(to_wait),
-            vacant.eq(~to_wait.any() | (room_next & (to_wait == _first(to_wait)))),
+            vacant.eq(~to_wait.any() | (room_next & (to_wait == lowest_set(to_wait)))),
         ]
         m.d.comb += [
             passes.eq(waiting.any() & room),
@@ -175,8 +175,3 @@ class ArrivalSequencer(Part):
             time = self.arrival.tuple.time
             early.append(pushed_out_early(m, side, time, enter, full, window, span))
         m.d.sync += self.overflows.eq(self.overflows + Cat(early).any())
-
-
-def _first(bits):
-    """Of the bits that are up, the first one alone."""
-    return bits & (~bits + 1)[: len(bits)]

@@ -69,7 +69,7 @@ class OrderControl(Part):
 
     Members
     -------
-    passes, own, number
+    passes, own, number, free
         An arrival passes; it is of this stage's stream, and takes the place ``free``.
     asked, view, empty
         The number of an arrival that has passed before this cycle; its view, and whether it is empty, in the next one.

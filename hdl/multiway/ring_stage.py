@@ -22,6 +22,20 @@ def link(combination: Combination) -> wiring.Signature:
     )
 
 
+def stage_ports(combination: Combination) -> dict:
+    """The ports of every stage, see :class:`RingStage`."""
+    return {
+        "passes": In(1),
+        "arrival": In(combination.arrival),
+        "passes_on": Out(1),
+        "arrival_on": Out(combination.arrival),
+        "to_next": Out(link(combination)),
+        "o_result": Out(stream.Signature(combination.message(combination.streams))),
+        "complete": Out(1),
+        "busy": Out(1),
+    }
+
+
 class RingStage(Part):
     """Stores the tuples of its stream, and finds those that go with combinations of the streams before it.
 
@@ -97,15 +111,8 @@ class RingStage(Part):
         self._discard = discard
         super().__init__(
             {
-                "passes": In(1),
-                "arrival": In(combination.arrival),
-                "passes_on": Out(1),
-                "arrival_on": Out(combination.arrival),
+                **stage_ports(combination),
                 "from_previous": In(link(combination)),
-                "to_next": Out(link(combination)),
-                "o_result": Out(stream.Signature(combination.message(combination.streams))),
-                "complete": Out(1),
-                "busy": Out(1),
                 **({} if discard is None else {"lost": In(32), "lost_on": Out(32)}),
             }
         )

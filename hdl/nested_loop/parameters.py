@@ -12,7 +12,7 @@ class NestedLoopParameters(TwoStreamParameters):
     """Parameters of the nested-loop baseline."""
 
     storage: str = parameter("memory", "where windows live", tuple(SEGMENTS))
-    queue: int = parameter(8, "results that may wait for each stream, besides their reserve")
+    queue: int = parameter(8, "results that may wait for each stream, besides their reserve", samples=range(1, 5))
 
     @property
     def pace(self):

@@ -11,13 +11,24 @@ from streamjoin.hdl.multiway.parameters import MultiwayParameters
 class StashedParameters(MultiwayParameters):
     """Parameters of the stashed join; ``lanes`` are those of the first stage."""
 
-    window_s1: int = parameter(64, "tuples of S1 in its window (with span: room for so many)", group=Group.WINDOWS)
-    window_s2: int = parameter(64, "the same for S2", group=Group.WINDOWS)
-    window_s3: int = parameter(64, "the same for S3", group=Group.WINDOWS)
-    second_lanes: int | None = parameter(None, "tuples that the second stage compares in a cycle; none: as the first")
-    stash: int | None = parameter(None, "pairs that the stash holds, from 0 up; none: as many as the window of S1")
+    window_s1: int = parameter(
+        64,
+        "tuples of S1 in its window (with span: room for so many)",
+        group=Group.WINDOWS,
+        samples=(1, 2, range(1, 13)),
+    )
+    window_s2: int = parameter(64, "the same for S2", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    window_s3: int = parameter(64, "the same for S3", group=Group.WINDOWS, samples=(1, 2, range(1, 13)))
+    second_lanes: int | None = parameter(
+        None, "tuples that the second stage compares in a cycle; none: as the first", samples=(None, 1, range(2, 7))
+    )
+    stash: int | None = parameter(
+        None,
+        "pairs that the stash holds, from 0 up; none: as many as the window of S1",
+        samples=(None, 0, 1, range(2, 101)),
+    )
     spare_bits: int = parameter(
-        12, "bits of a position beyond those that windows need: how seldom the stash is emptied"
+        12, "bits of a position beyond those that windows need: how seldom the stash is emptied", samples=range(1, 4)
     )
 
     #: The streams in the order of their ports.

@@ -28,8 +28,10 @@ class StashScheduler(Part):
     -------
     jobs, deep
         Arrivals with their streams, and what the scan of S2 anew has found.
-    views, empty, next
-        Of S1, S2 and the stash, as far as there is one: its view, and whether it is empty; positions to come.
+    view0, view1, …
+        Of S1, S2 and the stash, as far as there is one: its view.
+    empty, next
+        Whether each of them is empty; positions to come.
     answers
         The stash is complete.
     pause

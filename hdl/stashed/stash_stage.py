@@ -1,14 +1,14 @@
 """The first stage of a stashed multi-way join: the windows of S1 and S2, and the pairs that were found in them."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import data, stream
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib import data
+from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.multiway.combination import Combination
 from streamjoin.hdl.multiway.match_arbiter import match_layout
-from streamjoin.hdl.multiway.ring_stage import link
+from streamjoin.hdl.multiway.ring_stage import stage_ports
 from streamjoin.hdl.multiway.window_places import WindowPlaces
 from streamjoin.hdl.stashed.pair_comparators import PairComparators
 from streamjoin.hdl.stashed.pair_window import PairWindow, ends_quarter_turn
@@ -67,18 +67,7 @@ class StashStage(Part):
         self._shape = StashShape(combination, windows, lanes, room, self._SLACK, spare_bits)
         self._buffer = buffer
         self._queue = queue
-        super().__init__(
-            {
-                "passes": In(1),
-                "arrival": In(combination.arrival),
-                "passes_on": Out(1),
-                "arrival_on": Out(combination.arrival),
-                "to_next": Out(link(combination)),
-                "o_result": Out(stream.Signature(combination.message(combination.streams))),
-                "complete": Out(1),
-                "busy": Out(1),
-            }
-        )
+        super().__init__(stage_ports(combination))
 
     def elaborate(self, platform):
         m = Module()

@@ -1,8 +1,8 @@
 """Low-latency handshake join as our hardware does it: bounded queues, and marks that ride on tuples.
 
-The protocol is that of :mod:`low_latency`, with less to send. Homes go round: the tuple at place p of its stream rests
-at core p mod cores, in row p div cores. So a place says where a tuple is, and a *mark*, the number of tuples that have
-come so far, says which of those that rest at a core are meant. S carries two of them:
+The protocol is that of :mod:`streamjoin.reference.models.llhj`, with less to send. Homes go round: the tuple at place p
+of its stream rests at core p mod cores, in row p div cores. So a place says where a tuple is, and a *mark*, the number
+of tuples that have come so far, says which of those that rest at a core are meant. S carries two of them:
 
 - how many of R had expired when it was let in, instead of messages that tell of an expiry;
 - how many of R had ended their expedition when the last core handled it, instead of messages that tell of an end. The

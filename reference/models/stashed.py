@@ -32,7 +32,7 @@ from streamjoin.reference.predicates import Predicate
 S1, S2, S3 = range(3)
 
 
-class HandoverWorker(NamedTuple):
+class HeldTuple(NamedTuple):
     """A tuple in a window: its arrival number, its place in its stream, and what it carries."""
 
     number: int
@@ -82,14 +82,14 @@ class StashedJoin:
         self._epoch = epoch
         self._held = [deque(maxlen=room) for room in windows.rooms]
         self._places = [0, 0, 0]
-        self._stash: deque[tuple[HandoverWorker, HandoverWorker]] = deque()
+        self._stash: deque[tuple[HeldTuple, HeldTuple]] = deque()
         self._lost: tuple[int, int] | None = None  # the latest places of S1 and S2 among lost pairs
 
     def run(self) -> list[tuple[int, ...]]:
         """All results, each once."""
         results = []
         for number, row in enumerate(self._arrivals.rows()):
-            newcomer = HandoverWorker(number, self._places[row.stream], row)
+            newcomer = HeldTuple(number, self._places[row.stream], row)
             results += self._find(newcomer)
             self._held[row.stream].append(newcomer)
             self._places[row.stream] += 1
@@ -100,7 +100,7 @@ class StashedJoin:
             self._give_up()
         return results
 
-    def _find(self, newcomer: HandoverWorker) -> list[tuple[int, ...]]:
+    def _find(self, newcomer: HeldTuple) -> list[tuple[int, ...]]:
         holds, now = self._predicate.holds, newcomer.row
         if now.stream == S3:
             return [(one.number, two.number, newcomer.number) for one, two in self._pairs_for(newcomer)]
@@ -114,7 +114,7 @@ class StashedJoin:
         last = self._seen(S3, now)
         return [(one.number, two.number, z.number) for one, two in pairs for z in last if holds(two.row, z.row)]
 
-    def _pairs_for(self, newcomer: HandoverWorker) -> list[tuple[HandoverWorker, HandoverWorker]]:
+    def _pairs_for(self, newcomer: HeldTuple) -> list[tuple[HeldTuple, HeldTuple]]:
         """The live pairs that go with an arrival of S3."""
         holds, now, counts = self._predicate.holds, newcomer.row, self.counts
         partners = [two for two in self._seen(S2, now) if holds(two.row, now)]
@@ -133,27 +133,27 @@ class StashedJoin:
         counts.first_stage += anew
         return [(one, two) for two in partners for one in self._seen(S1, now) if holds(one.row, two.row)]
 
-    def _seen(self, stream: int, now: Row) -> list[HandoverWorker]:
+    def _seen(self, stream: int, now: Row) -> list[HeldTuple]:
         return [old for old in self._held[stream] if self._is_young(old, now)]
 
-    def _is_young(self, old: HandoverWorker, now: Row) -> bool:
+    def _is_young(self, old: HeldTuple, now: Row) -> bool:
         return self._windows.is_young(old.row, now)
 
     def _first(self, stream: int) -> int:
         """The place of the first tuple that is in a window."""
         return max(0, self._places[stream] - self._windows.rooms[stream])
 
-    def _is_live(self, pair: tuple[HandoverWorker, HandoverWorker]) -> bool:
+    def _is_live(self, pair: tuple[HeldTuple, HeldTuple]) -> bool:
         return all(old.place >= self._first(stream) for stream, old in zip((S1, S2), pair, strict=True))
 
-    def _keep(self, pair: tuple[HandoverWorker, HandoverWorker]) -> None:
+    def _keep(self, pair: tuple[HeldTuple, HeldTuple]) -> None:
         if not self._room:
             return
         if len(self._stash) == self._room:
             self._lose(self._stash.popleft())
         self._stash.append(pair)
 
-    def _lose(self, pair: tuple[HandoverWorker, HandoverWorker]) -> None:
+    def _lose(self, pair: tuple[HeldTuple, HeldTuple]) -> None:
         if self._is_live(pair):
             self.counts.lost += 1
             latest = self._lost or (0, 0)

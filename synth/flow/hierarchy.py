@@ -9,6 +9,8 @@ HARNESS = "harness"
 _MODULE = re.compile(r"^module (\w+)\(.*?^endmodule", re.MULTILINE | re.DOTALL)
 _INSTANCE = re.compile(r"^  (\w+) \\?([^\s(]+) \($", re.MULTILINE)
 _COPY = re.compile(r"_\d+$")
+# Words that classes' names have in capitals, and modules' names have not.
+_SPELT = {"fifo": "FIFO"}
 
 
 class Hierarchy:
@@ -39,4 +41,5 @@ class Hierarchy:
 
 
 def _kind(module: str) -> str:
-    return "".join(word.capitalize() for word in _COPY.sub("", module.removeprefix(f"{TOP}_")).split("_"))
+    words = _COPY.sub("", module.removeprefix(f"{TOP}_")).split("_")
+    return "".join(_SPELT.get(word, word.capitalize()) for word in words)

@@ -30,4 +30,5 @@ def predicate_source(predicate: Predicate) -> str:
 def _sources(modules: tuple[str, ...]) -> set[Path]:
     """The files of these modules and of what they import of their authors' own; the data of their packages, too."""
     files = {path for path in own_code(modules).values() if path is not None}
-    return files | {other for path in files for other in path.parent.iterdir() if other.suffix in DATA}
+    packages = {path.parent for path in files if path.name == "__init__.py"}  # what lies elsewhere may be anybody's
+    return files | {other for package in packages for other in package.iterdir() if other.suffix in DATA}

@@ -1,6 +1,7 @@
 """Joins, runs and what goes into them, as users call them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -129,6 +130,15 @@ def test_designs_are_named_or_given():
     assert sj.join("handshake", predicate=parse_predicate("ne")).parameters.predicate.spec == "ne"
     assert str(sj.join("handshake", cores=4)) == "handshake -p cores=4"
     assert len({sj.join("handshake", cores=4), sj.join("handshake", cores=4), sj.join("handshake", cores=2)}) == 2
+
+
+def test_a_design_that_nobody_has_installed():
+    mine = replace(find("handshake"), name="mine")
+    join = sj.join(mine, **SMALL)
+    assert join.simulate(COLUMNS).exact
+    assert join.simulate(COLUMNS).summary()["design"] == "mine"
+    assert "module mine(" in join.verilog().text
+    assert str(join).startswith("mine -p ")
 
 
 @pytest.mark.parametrize(

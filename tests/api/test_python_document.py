@@ -1,21 +1,28 @@
-"""What docs/python.md shows is what happens."""
+"""What documents show of Python is what happens."""
 
 import doctest
 from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "python.md"
+DOCUMENTS = Path(__file__).parents[2] / "docs"
 
 
 # Amaranth warns of components that nobody elaborates, and the last one is only looked at.
 @pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")
-def test_the_document_is_right(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("document", "least", "files"),
+    [
+        ("python.md", 20, {"results.parquet", "myjoin.v", "myjoin.json", "join.vcd"}),
+        ("write-a-design.md", 3, set()),
+    ],
+)
+def test_the_document_is_right(document, least, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = DOCUMENT.read_text(encoding="utf-8").replace("```", "")
-    examples = doctest.DocTestParser().get_doctest(text, {}, DOCUMENT.name, str(DOCUMENT), 0)
+    text = (DOCUMENTS / document).read_text(encoding="utf-8").replace("```", "")
+    examples = doctest.DocTestParser().get_doctest(text, {}, document, str(DOCUMENTS / document), 0)
     said: list[str] = []
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
     assert result.failed == 0, "".join(said)
-    assert result.attempted >= 20
-    assert {path.name for path in tmp_path.iterdir()} >= {"results.parquet", "myjoin.v", "myjoin.json", "join.vcd"}
+    assert result.attempted >= least
+    assert {path.name for path in tmp_path.iterdir()} >= files

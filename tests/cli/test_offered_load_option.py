@@ -129,7 +129,7 @@ def test_pace_time_needs_the_column(tmp_path, capsys):
 
 
 def test_the_help_says_what_is_counted(capsys):
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["sim", "--help"])
     assert "tuples offered a cycle" in capsys.readouterr().out
 

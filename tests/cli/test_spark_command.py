@@ -16,6 +16,7 @@ from streamjoin.cli import spark as spark_command
 from streamjoin.cli.main import main
 from streamjoin.spark_driver import session, verify
 from streamjoin.spark_driver.errors import SparkError
+from tests.pictures import assert_drawn
 from tests.quick_spark import QUICK_WORDS
 
 SMALL = ("handshake", "-p", "cores=2", "-p", "window=4")
@@ -63,6 +64,7 @@ def test_a_good_run_is_quiet_even_where_there_is_no_java(without_java, tmp_path)
     assert (summary["tuples"], summary["segments"]) == (900, 3)
     assert summary["results"] > 100
     assert sorted(path.name for path in work.iterdir()) == ["p.png", "s.json"]
+    assert_drawn(work / "p.png")
 
 
 def test_nothing_matched(monkeypatch, capsys):

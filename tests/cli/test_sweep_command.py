@@ -8,6 +8,7 @@ import pytest
 
 from streamjoin.cli.main import main
 from streamjoin.cli.sweep import _in_words as in_words
+from tests.pictures import assert_drawn
 from tests.report.sample import sample
 
 
@@ -61,6 +62,8 @@ def test_two_designs(sweep, tmp_path):
         "match-rate.png",
         "latency.png",
     }
+    for picture in (tmp_path / "out" / "plots").iterdir():
+        assert_drawn(picture)
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<h1>Small &amp; tiny</h1>" in page
     assert page.count('<th scope="row">') == 4

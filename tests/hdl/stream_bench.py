@@ -1,9 +1,10 @@
 """Both ends of streams, and a memory, for components in Amaranth's simulator."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from amaranth.hdl import Module, Signal
+from amaranth.lib import data
 from amaranth.sim import Simulator
 
 
@@ -19,6 +20,31 @@ def run(component, *benches, background=()) -> None:
     for bench in background:
         simulator.add_testbench(bench, background=True)
     simulator.run()
+
+
+def stepped(component, inputs: Iterable[Mapping], outputs: Sequence[str]) -> list[tuple]:
+    """Set these inputs cycle by cycle, by name; what the outputs are in each cycle, all of it as plain Python."""
+    seen = []
+
+    async def bench(ctx):
+        for values in inputs:
+            for name, value in values.items():
+                ctx.set(getattr(component, name), value)
+            _, _, *row = await ctx.tick().sample(*(getattr(component, name) for name in outputs))
+            seen.append(tuple(plain(value) for value in row))
+
+    run(component, bench)
+    return seen
+
+
+def plain(value):
+    """What the simulator shows, as integers in dictionaries and lists."""
+    if not isinstance(value, data.Const):
+        return value
+    shape = value.shape()
+    if isinstance(shape, data.ArrayLayout):
+        return [plain(value[n]) for n in range(shape.length)]
+    return {name: plain(value[name]) for name, _ in shape}
 
 
 def source(port, items: Iterable, stall: float = 0.0, seed: int = 0):
@@ -55,14 +81,19 @@ def sink(port, count: int, into: list, stall: float = 0.0, seed: int = 1, within
     return bench
 
 
-def memory(port, lines: list, latency: int = 1):
-    """A bench that stands for a memory: it takes a request in every cycle, and responds ``latency`` cycles later."""
+def memory(port, lines: list, latency: int = 1, asked: list | None = None):
+    """A bench that stands for a memory: it takes a request in every cycle, and responds ``latency`` cycles later.
+
+    The numbers of lines that are asked for go into ``asked``, if it is given.
+    """
 
     async def bench(ctx):
         under_way = [None] * latency
         ctx.set(port.request.ready, 1)
         async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
             under_way.append(request if valid else None)
+            if valid and asked is not None:
+                asked.append(request.what if hasattr(request, "client") else request)
             due = under_way.pop(0)
             ctx.set(port.response.valid, due is not None)
             if due is not None:

@@ -1,15 +1,13 @@
-"""The index finds partitions, and probers find ranges, as a search in the sorted array would."""
-
-from bisect import bisect_left
+"""Scanners find ranks, and probers find ranges, as a search in the sorted array would."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.bisort.index_array import IndexArray
-from streamjoin.hdl.bisort.prober import Prober
+from streamjoin.hdl.bisort.prober import PartitionScanner, Prober
 from streamjoin.hdl.bisort.sorted_arrays import SortedArrays
 from streamjoin.reference.predicates import parse_predicate
+from tests.hdl.bisort.sorted_lines import in_lines, index, partition_of, ranks, stored
 from tests.hdl.stream_bench import memory, run, sink, source
 
 KEYS = st.one_of(st.integers(0, 63), st.sampled_from((0, 7, 63)))
@@ -21,42 +19,46 @@ def make(predicate, partitions):
     return SortedArrays(layout, (SUBWINDOW, 1), SUBWINDOW, partitions, 16, LANES)
 
 
-def stored(key, payload=0):
-    return {"key": key, "payload": payload, "number": 0, "others": 0}
+def lines_of(arrays, keys):
+    items = [stored(key) for key in keys]
+    return in_lines(items, LANES, REGION * SUBWINDOW, arrays.places // LANES)
 
 
-def partition_of(keys, bound, size):
-    """The last partition that begins below the bound, or the first."""
-    return max([0, *(place // size for place in range(0, len(keys), size) if keys[place] < bound)])
-
-
-@settings(max_examples=10)
-@given(keys=st.lists(KEYS, min_size=1, max_size=SUBWINDOW), partitions=st.sampled_from((1, 2, 4, 16)))
-def test_the_index_finds_the_partition(keys, partitions):
+@settings(max_examples=12)
+@given(
+    keys=st.lists(KEYS, min_size=1, max_size=SUBWINDOW),
+    passes=st.lists(st.lists(st.integers(0, 64), min_size=1, max_size=12), min_size=1, max_size=3),
+    partitions=st.sampled_from((1, 4)),
+    stall=st.sampled_from((0.0, 0.5)),
+)
+def test_ranks_are_what_a_search_finds(keys, passes, partitions, stall):
+    """Pass after pass over one array: bounds begin anew, and so does the scan; a partition is read once in each."""
     keys.sort()
     arrays = make("equi", partitions)
-    index = IndexArray(arrays, 1)
-    found = []
+    scanner = PartitionScanner(arrays, ahead=2, waiting=4)
+    passes = [sorted(bounds) for bounds in passes]
+    found, asked = [], []
 
     async def bench(ctx):
-        for line in range(0, len(keys), LANES):
-            ctx.set(index.write, 1)
-            ctx.set(index.line, (REGION * SUBWINDOW + line) // LANES)
-            ctx.set(index.key, keys[line])
+        ctx.set(scanner.array, {"region": REGION, "count": len(keys)})
+        for n, bounds in enumerate(passes):
+            ctx.set(scanner.first, 1)
             await ctx.tick()
-        ctx.set(index.write, 0)
-        await ctx.tick().repeat(2)
-        last = (len(keys) - 1) // arrays.partition
-        for bound in range(65 + 2 * 16):
-            ctx.set(index.searches.request.valid, bound < 65)
-            ctx.set(index.searches.request.p.what, {"region": REGION, "last": last, "bound": min(bound, 64)})
-            response = index.searches.response
-            _, _, valid, partition = await ctx.tick().sample(response.valid, response.p.what)
-            if valid:
-                found.append(partition)
+            ctx.set(scanner.first, 0)
+            await source(scanner.i, bounds, stall)(ctx)
+            for _ in range(500):
+                if len(found) == sum(map(len, passes[: n + 1])):
+                    break
+                await ctx.tick()
 
-    run(index, bench)
-    assert found == [partition_of(keys, bound, arrays.partition) for bound in range(65)]
+    background = [
+        memory(scanner.memory, lines_of(arrays, keys), latency=3, asked=asked),
+        index(scanner.index, {REGION: keys}, arrays.partition),
+    ]
+    run(scanner, bench, sink(scanner.o, sum(map(len, passes)), found, stall, within=2000), background=background)
+    assert [rank for _, rank in found] == [rank for bounds in passes for rank in ranks(keys, bounds)]
+    partitions_read = sum(len({partition_of(keys, bound, arrays.partition) for bound in bounds}) for bounds in passes)
+    assert len(asked) <= partitions_read * arrays.partition // LANES
 
 
 @settings(max_examples=12)
@@ -73,29 +75,15 @@ def test_records_are_what_a_search_finds(keys, probes, partitions, nth, of_s, st
     probes.sort()
     arrays = make("bands:-9..-4,2..3", partitions)
     prober = Prober(arrays, ahead=2, waiting=4)
-    places = [stored(0)] * arrays.places
-    places[REGION * SUBWINDOW : REGION * SUBWINDOW + len(keys)] = [stored(key) for key in keys]
-    lines = [places[n : n + LANES] for n in range(0, arrays.places, LANES)]
     low, high = arrays.layout.predicate.key_ranges[nth]
     if not of_s:
         low, high = -high, -low
     expected = []
     for payload, key in enumerate(probes):
-        first, end = (bisect_left(keys, key + offset) for offset in (low, high + 1))
+        first, end = ranks(keys, [key + low, key + high + 1])
         if first != end:
             expected.append((payload, REGION * SUBWINDOW + first, end - first))
     out, probed = [], []
-
-    def index(port):
-        async def bench(ctx):
-            ctx.set(port.request.ready, 1)
-            async for _, _, valid, request in ctx.tick().sample(port.request.valid, port.request.p):
-                ctx.set(port.response.valid, valid)
-                if valid:
-                    assert request.region == REGION
-                    ctx.set(port.response.p, partition_of(keys, request.bound, arrays.partition))
-
-        return bench
 
     async def begin(ctx):
         ctx.set(prober.array, {"region": REGION, "count": len(keys)})
@@ -116,7 +104,8 @@ def test_records_are_what_a_search_finds(keys, probes, partitions, nth, of_s, st
             if sum(probed) == len(probes):
                 return
 
-    benches = [memory(port, lines, latency=3) for port in prober.memory] + [index(port) for port in prober.index]
+    benches = [memory(port, lines_of(arrays, keys), latency=3) for port in prober.memory]
+    benches += [index(port, {REGION: keys}, arrays.partition) for port in prober.index]
     run(prober, begin, sink(prober.o, len(expected), out, stall), finish, background=(*benches, count))
     assert sum(probed) == len(probes)
     assert [(item.probe.payload, item.first, item.count) for _, item in out] == expected

@@ -4,22 +4,15 @@ import dataclasses
 import shutil
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 from amaranth.sim import Simulator
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from streamjoin.hdl.base.parameters import ParameterError
-from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.board.checksum import ResultChecksum
-from streamjoin.hdl.board.generator import PairGenerator
 from streamjoin.hdl.board.self_test import SelfTest
 from streamjoin.hdl.registry import find
-from streamjoin.reference.predicates import parse_predicate
 from streamjoin.sim.run.cocotb_runner import run_bench
 
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
@@ -196,65 +189,3 @@ def test_two_streams_only():
     three = Three(**{field.name: getattr(parameters, field.name) for field in dataclasses.fields(parameters)})
     with pytest.raises(ParameterError, match="two streams, not 3"):
         SelfTest(design.component(parameters), three)
-
-
-@pytest.mark.parametrize("predicate", ["equi", "band2:1,1"])
-@pytest.mark.parametrize("widths", [(3, 2), (40, 9), (70, 70)])
-def test_generated_tuples_are_those_of_the_software(predicate, widths):
-    layout = TupleLayout(
-        parse_predicate(predicate), key_width=widths[0], payload_width=widths[1], time_width=4, spans=(3, 3)
-    )
-    generator = PairGenerator(layout, pairs=40, key_bits=5, seed=3)
-    arrivals = generator.arrivals()
-    assert (np.diff(arrivals.time) >= 0).all()
-    assert arrivals.time.max() < 16
-    fields = list(layout.tuple.members)
-    expected = [[getattr(arrivals, field)[n] for field in fields] for n in range(80)]
-    assert len({tuple(tuple_) for tuple_ in expected}) > 8
-    for bit in range(min(widths[1], 62)):
-        assert {int(payload) >> bit & 1 for payload in arrivals.payload} == {0, 1}, f"bit {bit} never moves"
-
-    seen = []
-
-    async def bench(ctx):
-        ctx.set(generator.o.ready, 1)
-        for _ in range(45):
-            if ctx.get(generator.o.valid):
-                seen.extend([ctx.get(generator.o.p[side][field]) for field in fields] for side in "rs")
-            await ctx.tick()
-
-    simulate(generator, bench)
-    assert seen == expected
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(st.integers(0, 2**5 - 1), st.integers(0, 2**40 - 1), st.integers(0, 2**60 - 1)), max_size=12))
-def test_checksum_is_that_of_the_software(items):
-    checksum = ResultChecksum(data.StructLayout({"a": 5, "b": 40, "c": 100}))
-
-    async def bench(ctx):
-        for item in items:
-            ctx.set(checksum.i.valid, 1)
-            ctx.set(checksum.i.p, dict(zip("abc", item, strict=True)))
-            await ctx.tick()
-            ctx.set(checksum.i.valid, 0)
-            await ctx.tick()
-        await ctx.tick().repeat(checksum.latency - 1 if items else 1)
-        columns = {name: np.array([item[n] for item in items], np.uint64) for n, name in enumerate("abc")}
-        assert (ctx.get(checksum.count), ctx.get(checksum.total)) == checksum.of(columns)
-
-    simulate(checksum, bench)
-
-
-def test_checksum_forgets_the_order_and_nothing_else():
-    checksum = ResultChecksum(data.StructLayout({"r": 32, "s": 32}))
-    rng = np.random.default_rng(1)
-    r, s = rng.integers(0, 64, (2, 50))
-    right = checksum.of({"r": r, "s": s})
-    order = rng.permutation(50)
-    assert checksum.of({"r": r[order], "s": s[order]}) == right
-    for first in range(0, 50, 2):
-        swapped = s.copy()
-        swapped[first], swapped[first + 1] = s[first + 1], s[first]
-        if s[first] != s[first + 1] and r[first] != r[first + 1]:
-            assert checksum.of({"r": r, "s": swapped}) != right

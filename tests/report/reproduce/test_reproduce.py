@@ -17,6 +17,7 @@ from streamjoin.report.reproduce.paper_000 import figure_18, table_1, table_2
 from streamjoin.report.reproduce.paper_001 import figure_10, figure_11, figure_12, figure_13
 from streamjoin.support.files import InputError
 from streamjoin.synth.flow.errors import TooLargeError
+from tests.pictures import assert_drawn
 from tests.report.reproduce import chains_sample, multiway_sample, subwindows_sample
 
 CORES, RATES = 8, (0, 0.1, 1.0)
@@ -208,7 +209,7 @@ def test_every_entry_draws_and_tabulates(rates, law, tmp_path):
     for record in records:
         record.write(tmp_path)
         name = record.entry.name
-        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+        assert_drawn(tmp_path / f"{name}.png")
         kept = json.loads((tmp_path / f"{name}.json").read_text())
         assert kept["verdict"]["holds"] is record.verdict.holds
         assert read(record.entry, tmp_path).verdict == record.verdict

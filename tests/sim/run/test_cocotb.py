@@ -11,6 +11,7 @@ from streamjoin.sim.run.cocotb_runner import run_bench
 from streamjoin.sim.verilog.bundle import Bundle
 from streamjoin.support.toolchain import ToolError
 from tests.sim.small_designs import DESIGNS, SMALL
+from tests.waves import at_edges
 
 SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.
@@ -30,7 +31,7 @@ def on_simulators(names):
 def test_component(bench, simulator):
     report = run_component_bench(bench, simulator=simulator)
     assert report.failures == (), f"see {report.log}"
-    assert report.passed > 0
+    assert report.passed >= len(list(COMPONENT_BENCHES[bench]())), "a test for each case at least"
 
 
 @pytest.mark.parametrize(("name", "simulator"), on_simulators(BENCHED))
@@ -39,7 +40,7 @@ def test_design(name, simulator):
     parameters = find(design).parameters(**SMALL | given)
     report = run_design_benches(find(design), parameters, simulator)
     assert report.failures == (), f"see {report.log}"
-    assert report.passed > 0
+    assert report.passed >= 10
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
@@ -59,6 +60,12 @@ def test_waves_show_the_design(simulator, tmp_path, capfd):
     report = run_component_bench("control_tree", simulator=simulator, waves=waves)
     assert report.failures == ()
     assert {"in17by4__i", "level1_0"} <= set(waves.read_text().split())
+    edges = at_edges(waves, "control_tree_bench")
+    for leaf in range(17):
+        assert {edge["in17by4__i"] >> leaf & 1 for edge in edges} == {0, 1}, f"leaf {leaf} never moves"
+    # A tree of three levels: what comes out is what went in three cycles before.
+    given = [int(edge["in17by4__i"] != 0) for edge in edges]
+    assert [edge["in17by4__o"] for edge in edges][3:] == given[:-3]
     assert [path.name for path in tmp_path.iterdir()] == ["tree.vcd"]
     assert capfd.readouterr() == ("", "")
 

@@ -15,6 +15,7 @@ from streamjoin.sim.verilog.generate import generate
 from streamjoin.support.files import InputError
 from streamjoin.support.toolchain import ToolError
 from tests.sim.toy import Slot, Toy, expected
+from tests.waves import at_edges, transfers
 
 
 @functools.cache
@@ -166,12 +167,17 @@ def test_vcd_waves(tmp_path):
     library = build_library(verilog, waves="vcd")
     fields, stream = arrivals(20)
     with Model(library, verilog.manifest, waves=tmp_path / "toy.vcd") as model:
-        check(model.run(fields, stream), fields, stream)
+        done = model.run(fields, stream)
+        check(done, fields, stream)
         assert not (tmp_path / "toy.vcd").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["toy.vcd"]
-    text = (tmp_path / "toy.vcd").read_text()
-    assert "i_r__valid" in text
-    assert text.count("\n#") > 40
+    edges = at_edges(tmp_path / "toy.vcd", "design")
+    assert done.cycles <= len(edges) <= done.cycles + 10
+    assert transfers(edges, "i_r") == (stream == 0).sum()
+    assert transfers(edges, "i_s") == (stream == 1).sum()
+    keys = [edge["o_result__payload"] & 255 for edge in edges if edge["o_result__valid"] & edge["o_result__ready"]]
+    assert keys == done.result["key"].tolist()
+    assert len(keys) > 3
 
 
 def test_waves_in_a_folder_that_is_not_there(tmp_path):

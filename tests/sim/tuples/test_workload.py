@@ -239,4 +239,7 @@ def test_workloads_that_cannot_be(parameters, message):
 
 def test_the_least_rate_of_zipf_keys_that_is_named_can_be_had():
     """Rounding may not make it less than it is."""
-    assert Workload(keys="zipf", match_rate=0.0271, predicate=parse_predicate("band:3"), key_width=8)
+    band = {"keys": "zipf", "predicate": parse_predicate("band:3"), "key_width": 8}
+    with pytest.raises(ValueError, match=r"\b0\.0271\b"):
+        Workload(**band, match_rate=0.02)
+    assert Workload(**band, match_rate=0.0271).match_rate == 0.0271

@@ -82,7 +82,7 @@ def test_a_plain_run_of_verilator_is_content(name, tmp_path):
     bare.write_text(without_pragmas(verilog.text))
     top = verilog.manifest["name"]
     assert "%Warning" not in verilate(["--lint-only", "--top-module", top, path])
-    with pytest.raises(ToolError):
+    with pytest.raises(ToolError, match=r"%Error: Exiting due to \d+ warning"):
         verilate(["--lint-only", "--top-module", top, bare])
     if old := shutil.which("verilator", path="/usr/bin:/usr/local/bin"):
         run_tool([old, "--lint-only", "--top-module", top, path])

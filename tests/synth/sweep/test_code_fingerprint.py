@@ -65,6 +65,15 @@ def test_every_way_to_import_is_followed(toy):
     assert found == TOY.keys() - {"toy/inner/unused.py"}
 
 
+def test_what_lies_beside_a_module_outside_of_packages_is_not_its_data(toy):
+    (toy / "alone.py").write_text("import beside\nfrom toy.deep import far\n")
+    (toy / "beside.py").write_text("")
+    (toy / "results.json").write_text("{}")
+    found = {str(path.relative_to(toy)) for path in code_fingerprint._sources(("alone",))}
+    assert {"alone.py", "beside.py", "toy/deep/far.py", "toy/deep/table.json"} <= found
+    assert "results.json" not in found
+
+
 @pytest.mark.parametrize("changed", ["toy/within.py", "toy/absolute.py", "toy/inner/beside.py", "toy/deep/far.py"])
 def test_a_change_of_what_is_imported_is_another_fingerprint(toy, changed):
     before = code_fingerprint.fingerprint("toy.inner.start")
