@@ -42,6 +42,7 @@ test-quick: setup lint
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.type_check
 
 # ARGS="--suite low-latency", bisort or bisort-large: what these are held to; --record keeps it under docs/results.
 bench: setup

@@ -9,11 +9,10 @@ from operator import index
 from pathlib import Path
 from typing import SupportsIndex
 
-from amaranth.lib import wiring
-
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
-from streamjoin.hdl.registry import find, installed
+from streamjoin.hdl.base.part import Ported
+from streamjoin.hdl.registry import find, installed, key_of
 from streamjoin.reference.predicates import Predicate, predicate_of
 from streamjoin.run import Run
 from streamjoin.sim.run.feed import generate, offers_of, read
@@ -217,7 +216,7 @@ class Join:
         device = device.without_clock() if area_only else device
         return measure(self.component(), device, name=str(self), seeds=seeds, jobs=jobs, progress=progress)
 
-    def component(self) -> wiring.Component:
+    def component(self) -> Ported:
         """The hardware itself, an Amaranth component to be put into a design of one's own.
 
         Its ports, in the domain ``sync``:
@@ -240,8 +239,7 @@ class Join:
         """The words for the command line that make the same join."""
         defaults = self.design.parameters().as_dict()
         given = {name: value for name, value in self.parameters.as_dict().items() if value != defaults.get(name)}
-        name = self.design.found_as or self.design.name
-        return " ".join([name, *(f"-p {parameter}={value}" for parameter, value in given.items())])
+        return " ".join([key_of(self.design), *(f"-p {name}={value}" for name, value in given.items())])
 
 
 def _hear_nothing(_what: str, _done: int, _of: int) -> None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ _COLUMNS = ("stream", "key", "key2", "time")
 
 def as_readable(source: Source) -> str | Path | pa.Table:
     """The path of a file, or a table of the columns that matter."""
-    if isinstance(source, str | os.PathLike):
+    if _is_path(source):
         return source if isinstance(source, str) else Path(source)
     if isinstance(source, pa.Table):
         return source
@@ -32,8 +32,16 @@ def as_readable(source: Source) -> str | Path | pa.Table:
             "tuples come from a path, a pyarrow table, a pandas frame or a mapping of columns, "
             f"not from a {type(source).__name__}"
         )
+    return _table(source)
+
+
+def _table(columns: Any) -> pa.Table:
     try:
-        return pa.table({name: pa.array(source[name]) for name in _COLUMNS if name in source})
+        return pa.table({name: pa.array(columns[name]) for name in _COLUMNS if name in columns})
     except (pa.ArrowException, TypeError, ValueError) as error:
         said = one_sentence(str(error), 120).rstrip(".")
         raise InputError(f"the columns make no table ({said}): give each one value a tuple, all of one kind") from error
+
+
+def _is_path(source: Source) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(source, str | os.PathLike)

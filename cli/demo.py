@@ -28,7 +28,7 @@ def main() -> int:
         f"{summary['results']:,} results out, {summary['tuples_per_cycle']:.2f} tuples a cycle."
     )
     if not run.exact:
-        print(f"The result differs from the reference: {run.simulation.difference.describe()}", file=sys.stderr)
+        print(f"The result differs from the reference: {run.simulation.known_difference.describe()}", file=sys.stderr)
         return 1
     print("Each of the reference's results came out exactly once, and no other.")
 

@@ -62,6 +62,7 @@ def main(words: list[str] | None = None) -> int:
     # What can go wrong is known to all that a command may load.
     from streamjoin.cli.errors import guarded
 
+    assert command is not None  # the parser asks for one
     return guarded(lambda: command.run(arguments))
 
 

@@ -45,7 +45,7 @@ def in_seconds(summary: dict, clock: float | None) -> dict:
     """The figures in seconds, at a clock in MHz, if there is one."""
     if clock is None:
         return {}
-    figures = {"clock_mhz": clock}
+    figures: dict[str, object] = {"clock_mhz": clock}
     for name, value in summary.items():
         if name in ("tuples_per_cycle", "offered_tuples_per_cycle"):
             figures[name.replace("_cycle", "_second")] = value * clock * 1e6

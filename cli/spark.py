@@ -12,7 +12,7 @@ _COMMANDS = {"verify": spark_verify, "stream": spark_stream, "entry": spark_entr
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="spark_command", required=True, metavar="|".join(_COMMANDS))
     for name, command in _COMMANDS.items():
-        summary = command.__doc__.partition("\n")[0]
+        summary = (command.__doc__ or "").partition("\n")[0]
         command.add_arguments(commands.add_parser(name, help=summary, description=summary))
 
 

@@ -4,11 +4,13 @@ from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetSignal, Shape, V
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
+from streamjoin.hdl.base.part import Ported
+
 _BYTE = 8
 _PINS = {"payload": "tdata", "valid": "tvalid", "ready": "tready"}
 
 
-class AxiStreamPorts(wiring.Component):
+class AxiStreamPorts(Ported):
     """The same design with other names: no register and no gate but the inverter of the reset is added.
 
     The streams' rules are the same in both worlds: a transfer happens in a cycle with valid and ready up, and what is
@@ -32,7 +34,7 @@ class AxiStreamPorts(wiring.Component):
     All other ports keep their names.
     """
 
-    def __init__(self, design: wiring.Component):
+    def __init__(self, design: Ported):
         self.design = design
         members = {"aclk": In(1), "aresetn": In(1)}
         self._inner: dict[str, Value] = {}
@@ -62,5 +64,7 @@ def _prefix(stream_port: str) -> str:
 def _whole_bytes(shape) -> data.Layout:
     """The layout, or the plain bits, in as many bytes as it takes."""
     bits = Shape.cast(shape).width
-    fields = dict(shape) if isinstance(shape, data.Layout) else {"data": data.Field(shape, 0)}
+    fields: dict[int | str, data.Field] = {"data": data.Field(shape, 0)}
+    if isinstance(shape, data.Layout):
+        fields = dict(shape)
     return data.FlexibleLayout(-(-bits // _BYTE) * _BYTE, fields)

@@ -6,6 +6,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 class Row(NamedTuple):
@@ -18,7 +19,7 @@ class Row(NamedTuple):
     payload: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Arrivals:
     """Tuples in arrival order, one array a field; the row is the arrival number.
 
@@ -38,19 +39,34 @@ class Arrivals:
     time: np.ndarray | None = None
     payload: np.ndarray | None = None
 
-    def __post_init__(self):
-        for name, values in self._columns():
+    def __init__(
+        self,
+        stream: ArrayLike,
+        key: ArrayLike,
+        key2: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        payload: ArrayLike | None = None,
+    ):
+        given = {"stream": stream, "key": key, "key2": key2, "time": time, "payload": payload}
+        for name, values in given.items():
             wide = isinstance(values, np.ndarray) and values.dtype.hasobject
-            column = np.asarray(values, dtype=np.uint8 if name == "stream" else object if wide else np.int64)
-            if column.shape != (len(self.stream),):
-                raise ValueError(f"{name} has shape {column.shape}: give it one value for each of {len(self)} tuples")
+            kind = np.uint8 if name == "stream" else object if wide else np.int64
+            column = None if values is None else np.asarray(values, dtype=kind)
             object.__setattr__(self, name, column)
+            if column is not None and (column.ndim != 1 or len(column) != len(self)):
+                raise ValueError(f"{name} has shape {column.shape}: give it one value for each of {len(self)} tuples")
 
     def __len__(self) -> int:
         return len(self.stream)
 
     def __getitem__(self, rows) -> "Arrivals":
         return Arrivals(**{name: column[rows] for name, column in self._columns()})
+
+    @property
+    def times(self) -> np.ndarray:
+        """The time of each, where windows have spans: their check has seen that it is there."""
+        assert self.time is not None
+        return self.time
 
     def slice(self, start: int, stop: int) -> "Arrivals":
         """Arrivals [start, stop)."""
@@ -69,12 +85,10 @@ def concatenate(parts: Iterable[Arrivals]) -> Arrivals:
     """The parts one after the other; a field that any part lacks is None. At least one part."""
     parts = list(parts)
     columns = {name: [getattr(part, name) for part in parts] for name in Row._fields}
-    return Arrivals(
-        **{name: None if any(c is None for c in cs) else np.concatenate(cs) for name, cs in columns.items()}
-    )
+    return Arrivals(**{name: np.concatenate(cs) for name, cs in columns.items() if all(c is not None for c in cs)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Windows:
     """How far back an arriving tuple looks in each of the other streams.
 
@@ -87,13 +101,13 @@ class Windows:
     """
 
     rooms: tuple[int, ...]
-    spans: tuple[int, ...] | int | None = None
+    spans: tuple[int, ...] | None
 
-    def __post_init__(self):
-        object.__setattr__(self, "rooms", tuple(self.rooms))
-        if self.spans is not None:
-            spans = (self.spans,) * self.streams if isinstance(self.spans, int) else tuple(self.spans)
-            object.__setattr__(self, "spans", spans)
+    def __init__(self, rooms: Iterable[int], spans: Iterable[int] | int | None = None):
+        object.__setattr__(self, "rooms", tuple(rooms))
+        if spans is not None:
+            spans = (spans,) * self.streams if isinstance(spans, int) else tuple(spans)
+        object.__setattr__(self, "spans", spans)
         if len(self.rooms) < 2:
             raise ValueError(f"{len(self.rooms)} window cannot join: give a window for each of at least two streams")
         if min(self.rooms) < 1:
@@ -109,7 +123,11 @@ class Windows:
 
     def is_young(self, old: Row, now: Row) -> bool:
         """Whether the time of ``old`` is not up yet when ``now`` arrives."""
-        return self.spans is None or now.time - old.time < self.spans[old.stream]
+        if self.spans is None:
+            return True
+        assert old.time is not None
+        assert now.time is not None
+        return now.time - old.time < self.spans[old.stream]
 
     def with_room_for(self, arrivals: Arrivals) -> "Windows":
         """The same spans, with more room than these arrivals can need."""

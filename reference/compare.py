@@ -15,19 +15,15 @@ class Difference:
     missing : expected, but not there
     extra : there, but not expected; each once, however often it is there
     repeated : every copy after the first of a row that is there more than once, expected or not
-    missing_by_overflow : how many more are not there because a time-based window had no room for its span
-    lost : the first few of these, by their latest tuple
+    missing_by_overflow, lost : how many more are not there because a time-based window had no room for its span, and
+        the first few of these, by their latest tuple
     """
 
     missing: np.ndarray
     extra: np.ndarray
     repeated: np.ndarray
+    lost: np.ndarray
     missing_by_overflow: int = 0
-    lost: np.ndarray | None = None
-
-    def __post_init__(self):
-        if self.lost is None:
-            object.__setattr__(self, "lost", self.missing[:0])
 
     @property
     def exact(self) -> bool:
@@ -73,12 +69,14 @@ def compare(expected, got) -> Difference:
     wanted, found = np.sort(wanted), np.sort(found)
     again = np.zeros(len(found), bool)
     again[1:] = found[1:] == found[:-1]
+    none = np.empty((0, streams), np.int64)
     if np.array_equal(wanted, found) and not again.any():  # as a rule: there is nothing to look for
-        return Difference(*[np.empty((0, streams), np.int64)] * 3)
+        return Difference(none, none, none, none)
     return Difference(
         missing=decode(_without(wanted, found)),
         extra=decode(_without(found[~again], wanted)),
         repeated=decode(found[again]),
+        lost=none,
     )
 
 

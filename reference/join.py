@@ -1,11 +1,12 @@
 """What is right: the window join in plain Python, to be believed at sight."""
 
 from collections import deque
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 import numpy as np
 
-from .arrivals import Arrivals, Windows
+from .arrivals import Arrivals, Row, Windows
 from .predicates import Predicate
 
 
@@ -16,14 +17,15 @@ def window_join(arrivals: Arrivals, predicate: Predicate, windows: Windows) -> l
     expire what no longer fits. Time expires before the scan, for it is the arriving tuple that makes time pass.
     """
     windows.check(arrivals)
-    held = [deque(maxlen=room) for room in windows.rooms]  # (arrival number, tuple), oldest first
+    # (arrival number, tuple), oldest first
+    held: list[deque[tuple[int, Row]]] = [deque(maxlen=room) for room in windows.rooms]
     results = []
     for number, arriving in enumerate(arrivals.rows()):
         for window in held:
             while window and not windows.is_young(window[0][1], arriving):
                 window.popleft()
 
-        candidates = held.copy()
+        candidates: list[Sequence[tuple[int, Row]]] = [*held]
         candidates[arriving.stream] = [(number, arriving)]
         results += [
             tuple(n for n, _ in combination)
@@ -44,7 +46,7 @@ def count_overflows(arrivals: Arrivals, windows: Windows) -> int:
     windows.check(arrivals)
     if windows.spans is None:
         return 0
-    times = [arrivals.time[arrivals.stream == stream] for stream in range(windows.streams)]
+    times = [arrivals.times[arrivals.stream == stream] for stream in range(windows.streams)]
     return sum(
         int(np.count_nonzero(time[room:] - time[:-room] < span))
         for time, room, span in zip(times, windows.rooms, windows.spans, strict=True)

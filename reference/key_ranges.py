@@ -8,11 +8,14 @@ go by them: no predicate has to say in a second way what it means.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import TypeVar
 
 from .expressions import Comparison, Expression, folded
 
 Ranges = tuple[tuple[int | None, int | None], ...]
+ClosedRanges = tuple[tuple[int, int], ...]
 _Spans = tuple[tuple[float, float], ...]
+_Number = TypeVar("_Number", int, float)
 
 _ALL: _Spans = ((-inf, inf),)
 
@@ -41,7 +44,7 @@ def key_ranges(expression: Expression) -> KeyRanges:
     return KeyRanges(_known(told.key), _known(told.key2), told.exact)
 
 
-def merged(ranges: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def merged(ranges: Iterable[tuple[_Number, _Number]]) -> tuple[tuple[_Number, _Number], ...]:
     """The same integers in as few ranges as possible: no pair lies in two, and no comparator is wasted."""
     whole = []
     for lo, hi in sorted(ranges):
@@ -52,10 +55,18 @@ def merged(ranges: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], 
     return tuple(whole)
 
 
+def closed(ranges: Ranges | None) -> ClosedRanges | None:
+    """The ranges, if they are known and none of them is open."""
+    if ranges is None:
+        return None
+    bounded = tuple((lo, hi) for lo, hi in ranges if lo is not None and hi is not None)
+    return bounded if len(bounded) == len(ranges) else None
+
+
 def _known(spans: _Spans) -> Ranges | None:
     if spans == _ALL:
         return None
-    return tuple((None if lo == -inf else lo, None if hi == inf else hi) for lo, hi in spans)
+    return tuple((None if lo == -inf else int(lo), None if hi == inf else int(hi)) for lo, hi in spans)
 
 
 def _common(some: _Spans, others: _Spans) -> _Spans:

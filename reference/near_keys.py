@@ -58,5 +58,5 @@ def _equal_pairs(key: np.ndarray, is_s: np.ndarray, oldest: np.ndarray) -> Pairs
         found = np.flatnonzero((others[stop - 1] >= begin) & (stop > 0))
         later, first = numbers[own[found]], np.searchsorted(others, begin[found])
         for row, position in expand(first, stop[found]):
-            pair = later[row], others[position] & mask
-            yield pair if arriving == 0 else pair[::-1]
+            here, there = later[row], others[position] & mask
+            yield (here, there) if arriving == 0 else (there, here)

@@ -18,8 +18,8 @@ def needed_rooms(arrivals: Arrivals, windows: Windows) -> tuple[int, ...]:
     """For each stream the most of its tuples that are within its span at a time: with so much room none overflows."""
     windows.check(arrivals)
     needed = []
-    for stream, span in enumerate(windows.spans):
-        time = arrivals.time[arrivals.stream == stream]
+    for stream, span in enumerate(windows.spans or ()):
+        time = arrivals.times[arrivals.stream == stream]
         oldest = np.searchsorted(time, time - min(span, LAST), side="right")
         needed.append(int((np.arange(1, len(time) + 1) - oldest).max(initial=1)))
     return tuple(needed)

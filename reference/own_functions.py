@@ -32,6 +32,8 @@ def own_module(name: str) -> ModuleType:
             except ModuleNotFoundError:
                 raise FileNotFoundError(f"there is no file {name}") from None
     spec = spec_from_file_location(alias, path)
+    assert spec is not None  # as for every file that ends in .py
+    assert spec.loader is not None
     sys.modules[alias] = module = module_from_spec(spec)
     try:
         with _importable(path.resolve().parent):

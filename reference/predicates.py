@@ -169,16 +169,17 @@ def _band2(argument: str) -> Predicate:
 
 
 def _bands(argument: str) -> Predicate:
-    ranges = [tuple(_numbers(part, "..") or ()) for part in argument.split(",")]
-    if any(len(pair) != 2 for pair in ranges):
+    pairs = [_numbers(part, "..") or [] for part in argument.split(",")]
+    ranges = [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+    if len(ranges) < len(pairs):
         raise ValueError(f"predicate 'bands:{argument}' needs ranges of r.key - s.key: write bands:-9..-7,2..4")
     for lo, hi in ranges:
         if lo > hi:
             raise ValueError(f"predicate 'bands:{argument}' has a range that is empty: write {hi}..{lo}")
-    ranges = merged(ranges)
+    whole = merged(ranges)
     return Predicate(
-        "bands:" + ",".join(f"{lo}..{hi}" for lo, hi in ranges),
-        lambda r, s: reduce(or_, ((s.key - r.key <= -lo) & (r.key - s.key <= hi) for lo, hi in ranges)),
+        "bands:" + ",".join(f"{lo}..{hi}" for lo, hi in whole),
+        lambda r, s: reduce(or_, ((s.key - r.key <= -lo) & (r.key - s.key <= hi) for lo, hi in whole)),
     )
 
 

@@ -1,5 +1,6 @@
 """What records stand for: pairs in the order in which batches were processed, by a mirror of the design's arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,9 @@ class RecordMirror:
     subwindow: int
     chains: tuple[int, int]
 
-    def expand(self, columns: dict[str, np.ndarray], arrivals: Arrivals, kept: np.ndarray, finished: bool) -> Expansion:
+    def expand(
+        self, columns: Mapping[str, np.ndarray], arrivals: Arrivals, kept: np.ndarray, finished: bool
+    ) -> Expansion:
         """Follow records step by step; DesignError where they make no sense.
 
         ``columns`` are the fields of all transfers, payloads as arrival numbers; ``kept`` says which arrivals were

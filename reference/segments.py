@@ -27,6 +27,7 @@ class Source(Protocol):
 
     def slice(self, start: int, stop: int) -> Arrivals:
         """Arrivals [start, stop)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ def cut(source: Source, windows: Windows, a: int, b: int) -> Segment:
     if not 0 <= a <= b:
         raise ValueError(f"arrivals [{a}, {b}) are no segment: give 0 <= a <= b")
     own = source.slice(a, b)
-    now = int(own.time[0]) if windows.spans is not None and len(own) else None
+    now = int(own.times[0]) if windows.spans is not None and len(own) else None
     start, past = _look_back(source, windows, a, now)
     kept = np.append(can_be_met(past, windows, now), np.ones(len(own), bool))
     return Segment(
@@ -85,7 +86,7 @@ def can_be_met(past: Arrivals, windows: Windows, now: int | None) -> np.ndarray:
     if now is None:
         return np.zeros(len(past), bool)
     spans = np.array([min(span, LAST) for span in windows.spans])
-    return now - past.time < spans[past.stream]
+    return now - past.times < spans[past.stream]
 
 
 def _look_back(source: Source, windows: Windows, a: int, now: int | None) -> tuple[int, Arrivals]:
@@ -103,4 +104,4 @@ def _is_enough(past: Arrivals, windows: Windows, now: int | None) -> bool:
     """Whether nothing before these can be met."""
     if windows.spans is None:
         return bool(np.all(np.bincount(past.stream, minlength=windows.streams) >= windows.rooms))
-    return now is None or now - int(past.time[0]) >= max(windows.spans)
+    return now is None or now - int(past.times[0]) >= max(windows.spans)

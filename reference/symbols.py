@@ -6,7 +6,7 @@ receives a value that is no condition. What comes out is an expression that all 
 """
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from .expressions import MOST_TERMS, Comparison, Expression, constant, joined
 
@@ -45,7 +45,7 @@ class _Symbol:
     """What can be asked for nothing, and knows no operator."""
 
     name: str
-    __hash__ = None
+    __hash__: ClassVar[None] = None
     __array_ufunc__ = None  # NumPy's numbers leave operators to us
 
     def __bool__(self) -> NoReturn:
@@ -143,7 +143,7 @@ class Number(_Symbol):
     def __ge__(self, other):
         return self._compared(">=", other)
 
-    __hash__ = None
+    __hash__: ClassVar[None] = None
 
     def _compared(self, relation: str, other) -> "Condition":
         difference = self - other

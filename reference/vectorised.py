@@ -20,6 +20,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .arrivals import Arrivals, Windows
 from .key_bounds import LAST, Pairs, expand, key_bounds
+from .key_ranges import ClosedRanges, Ranges, closed
 from .near_keys import near_pairs
 from .predicates import Predicate
 
@@ -60,8 +61,9 @@ def window_join_blocks(arrivals: Arrivals, predicate: Predicate, windows: Window
     windows.check(arrivals)
     numbers = [np.flatnonzero(arrivals.stream == stream) for stream in range(windows.streams)]
     fields = _Fields(arrivals.key, arrivals.key2 if "key2" in predicate.fields else None)
-    if windows.streams == 2 and _is_near(predicate) and int(arrivals.key.max(initial=0)) < _SAFE:
-        yield from _of_near_keys(arrivals, fields, predicate, windows, numbers)
+    ranges = _near_ranges(predicate)
+    if windows.streams == 2 and ranges is not None and int(arrivals.key.max(initial=0)) < _SAFE:
+        yield from _of_near_keys(arrivals, fields, predicate, ranges, windows, numbers)
         return
     tuples = [fields.at(rows) for rows in numbers]
     for arriving in range(windows.streams):
@@ -72,19 +74,21 @@ def window_join_blocks(arrivals: Arrivals, predicate: Predicate, windows: Window
             yield np.stack([numbers[stream][found[stream]] for stream in range(windows.streams)], axis=1)
 
 
-def _is_near(predicate: Predicate) -> bool:
-    """Whether keys that match are never further apart than some distance."""
-    ranges = predicate.key_ranges
-    return ranges is not None and all(bound is not None and abs(bound) < _SAFE for pair in ranges for bound in pair)
+def _near_ranges(predicate: Predicate) -> ClosedRanges | None:
+    """The key ranges, if keys that match are never further apart than some distance."""
+    ranges = closed(predicate.key_ranges)
+    return ranges if ranges is None or all(abs(bound) < _SAFE for pair in ranges for bound in pair) else None
 
 
-def _of_near_keys(arrivals: Arrivals, fields: _Fields, predicate: Predicate, windows: Windows, numbers):
+def _of_near_keys(
+    arrivals: Arrivals, fields: _Fields, predicate: Predicate, ranges: ClosedRanges, windows: Windows, numbers
+):
     """Results of two streams, a block at a time; the predicate itself is asked, too."""
     oldest = np.empty(len(arrivals), np.int64)
     for arriving, other in ((0, 1), (1, 0)):
         start, _ = _seen_by(arriving, arrivals, windows, numbers)[other]
         oldest[numbers[arriving]] = np.append(numbers[other], len(arrivals))[start]
-    for low, high in predicate.key_ranges:
+    for low, high in ranges:
         for r, s in near_pairs(arrivals.key, arrivals.stream == 1, oldest, low, high):
             holds = predicate.holds_for(fields.at(r), fields.at(s))
             yield np.stack([r[holds], s[holds]], axis=1)
@@ -98,8 +102,8 @@ def _seen_by(arriving: int, arrivals: Arrivals, windows: Windows, numbers: list[
             stop = np.cumsum(arrivals.stream == other)[numbers[arriving]]
             start = np.maximum(stop - room, 0)
             if windows.spans is not None:
-                too_old = arrivals.time[numbers[arriving]] - min(windows.spans[other], LAST)
-                start = np.maximum(start, np.searchsorted(arrivals.time[numbers[other]], too_old, side="right"))
+                too_old = arrivals.times[numbers[arriving]] - min(windows.spans[other], LAST)
+                start = np.maximum(start, np.searchsorted(arrivals.times[numbers[other]], too_old, side="right"))
             seen[other] = start, stop
     return seen
 
@@ -146,10 +150,11 @@ class _Search:
             width = int((self.stop[chunk] - self.start[chunk]).max())
             if width == 0:
                 continue
-            if self.predicate.key_ranges is None or width <= _NARROW:
+            ranges = self.predicate.key_ranges
+            if ranges is None or width <= _NARROW:
                 yield from self._scan(chunk, width)
             else:
-                yield from self._look_up(chunk, width)
+                yield from self._look_up(chunk, width, ranges)
 
     def _chunks(self) -> Iterator[slice]:
         """Consecutive probes, not too many and with not too long a stretch of others to sort."""
@@ -179,12 +184,12 @@ class _Search:
             row = found // width
             yield first + row, start[row] + (found - row * width)
 
-    def _look_up(self, chunk: slice, width: int) -> Pairs:
+    def _look_up(self, chunk: slice, width: int, ranges: Ranges) -> Pairs:
         """Sort the stretch that the chunk sees by key, and find the key ranges in it."""
         base = int(self.start[chunk.start])
         stretch = self.others.key[base : int(self.stop[chunk.stop - 1])]
         order = np.argsort(stretch)
-        found = self._positions(stretch[order], self.probes.key[chunk])
+        found = self._positions(stretch[order], self.probes.key[chunk], ranges)
         if sum(int((last - first).sum()) for _, first, last in found) > (chunk.stop - chunk.start) * width:
             yield from self._scan(chunk, width)
             return
@@ -193,10 +198,12 @@ class _Search:
             for row, position in expand(first, last):
                 yield self._keep(rows[row] + chunk.start, order[position])
 
-    def _positions(self, ordered: np.ndarray, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _positions(
+        self, ordered: np.ndarray, keys: np.ndarray, ranges: Ranges
+    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """For each key range, the probes that have matches among the ordered keys, and where these begin and end."""
         found = []
-        for least, most in key_bounds(keys, self.predicate.key_ranges, self.probes_are_r):
+        for least, most in key_bounds(keys, ranges, self.probes_are_r):
             first = np.searchsorted(ordered, least, side="left")
             rows = np.flatnonzero(np.append(ordered, LAST)[first] <= most)
             found.append((rows, first[rows], np.searchsorted(ordered, most[rows], side="right")))

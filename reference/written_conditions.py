@@ -59,7 +59,7 @@ def _value(node: ast.expr, tuples: dict[str, Any]) -> Any:
             return -_value(inner, tuples)
         case ast.BinOp(left=ast.UnaryOp(operand=times), op=ast.Mult() as op, right=right):
             return -_value(ast.BinOp(times, op, right), tuples)
-        case ast.BinOp(left=ast.Constant(value=times), op=ast.Mult(), right=field):
+        case ast.BinOp(left=ast.Constant(value=int(times)), op=ast.Mult(), right=field):
             return _times(times, _value(field, tuples))
         case ast.BinOp(left=left, op=op, right=right):
             return _BINARY[type(op)](_value(left, tuples), _value(right, tuples))

@@ -117,7 +117,7 @@ def _millions_per_second(row: dict) -> float | None:
 
 def _tuples_per_cycle(row: dict) -> float | None:
     run = quiet_run(row)
-    return run and run["tuples_per_cycle"]
+    return None if run is None else run["tuples_per_cycle"]
 
 
 def _share_of_limit(row: dict) -> float | None:
@@ -127,15 +127,16 @@ def _share_of_limit(row: dict) -> float | None:
 def _latency(which: str) -> Callable[[dict], float | None]:
     def of(row: dict) -> float | None:
         run = telling_run(row)
-        return run and run["latency_cycles"][which]
+        return None if run is None else run["latency_cycles"][which]
 
     return of
 
 
 def _latency_ns(row: dict) -> float | None:
-    cycles, clock = _latency("p50")(row), fmax(row)
-    same = clock is not None and telling_run(row) and telling_run(row)["verilog"] == row["cost"]["verilog"]
-    return 1e3 * cycles / clock if same and cycles is not None else None
+    run, cycles, clock = telling_run(row), _latency("p50")(row), fmax(row)
+    if run is None or cycles is None or clock is None or run["verilog"] != row["cost"]["verilog"]:
+        return None
+    return 1e3 * cycles / clock
 
 
 def _area(cells: str) -> Callable[[dict], float | None]:

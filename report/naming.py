@@ -58,7 +58,7 @@ class Naming:
             for name in names
             if all(value.isdecimal() for value in values[name])
         }
-        axis = "cores" if "cores" in numbers else max(numbers, key=numbers.get, default=None)
+        axis = "cores" if "cores" in numbers else max(numbers, key=numbers.__getitem__, default=None)
         return cls(varied, fixed, telling, axis)
 
     def position(self, row: dict) -> int | None:

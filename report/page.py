@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
+from operator import itemgetter
 from string import Template
 
 from streamjoin.report.charts import VARIABLES, Chart
@@ -85,11 +86,11 @@ def _tiles(rows: Sequence[dict]) -> list[str]:
     """The best figure of each headline metric; figures that rest on an estimated clock never beat measured ones."""
     tiles = []
     for metric in (METRICS[name] for name in _TILES):
-        known = [row for row in rows if metric.of(row) is not None and is_sound(row)]
-        measured = [row for row in known if not metric.is_estimate(row)] or known
+        known = [(value, row) for row in rows if (value := metric.of(row)) is not None and is_sound(row)]
+        measured = [(value, row) for value, row in known if not metric.is_estimate(row)] or known
         if not measured:
             continue
-        best = (max if metric.better == "higher" else min)(measured, key=metric.of)
+        _, best = (max if metric.better == "higher" else min)(measured, key=itemgetter(0))
         where = best["label"] + (f" on {best['target']}" if metric.by_target else "")
         word = "highest" if metric.better == "higher" else "lowest"
         tiles.append(_tile(f"{word} {metric.label}", metric, best, where))
@@ -116,17 +117,22 @@ def _tile(what: str, metric: Metric, row: dict, where: str) -> str:
 
 def _flatness(rows: Sequence[dict]) -> str:
     """What the clock loses from the shortest chain to the longest, at worst: the question of the handshake papers."""
-    naming, series = Naming.of(rows), {}
+    naming = Naming.of(rows)
+    series: dict[tuple[str, str], list[tuple[int, float, dict]]] = {}
     for row in rows:
-        if naming.axis == "cores" and clock_of(row) == POST_ROUTE and "cores" in row["parameters"]:
-            series.setdefault((naming.series(row), row["target"]), []).append(row)
-    ends = [tuple(pick(each, key=naming.position) for pick in (min, max)) for each in series.values() if len(each) > 1]
+        position, clock = naming.position(row), fmax(row)
+        if position is None or clock is None or clock_of(row) != POST_ROUTE:
+            continue
+        if naming.axis == "cores" and "cores" in row["parameters"]:
+            series.setdefault((naming.series(row), row["target"]), []).append((position, clock, row))
+    of_cores = itemgetter(0)
+    ends = [(min(each, key=of_cores), max(each, key=of_cores)) for each in series.values() if len(each) > 1]
     if not ends:
         return ""
-    few, many = min(ends, key=lambda pair: fmax(pair[1]) / fmax(pair[0]))
-    change = 100 * (fmax(many) / fmax(few) - 1)
+    (_, before, few), (_, after, many) = min(ends, key=lambda pair: pair[1][1] / pair[0][1])
+    change = 100 * (after / before - 1)
     sign = "+" if change > 0 else "−" if change < 0 else "±"
-    where = f"{naming.series(few)} on {few['target']}, {fmax(few):.0f} to {fmax(many):.0f} MHz"
+    where = f"{naming.series(few)} on {few['target']}, {before:.0f} to {after:.0f} MHz"
     return (
         f'<div class="tile"><p class="what">Clock from {naming.position(few)} to {naming.position(many)} cores</p>'
         f'<p class="figure">{sign}{abs(change):.1f} <small>%</small></p><p class="where">{escape(where)}</p></div>'

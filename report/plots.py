@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from matplotlib.axes import Axes
 
@@ -81,16 +82,16 @@ def comparisons_chart(sweep: Rows) -> Chart | None:
 def _by_target(sweep: Rows, metrics: str | tuple[str, ...], heading: str, words: str) -> Chart | None:
     """A panel for each target and metric for which there is any figure."""
     panels, shown = [], []
-    names = (metrics,) if isinstance(metrics, str) else metrics
+    first, *others = names = (metrics,) if isinstance(metrics, str) else metrics
     for target in sweep.targets:
         rows = [row for row in sweep.rows if row["target"] == target]
         for metric in (METRICS[name] for name in names):
             if any(metric.of(row) is not None for row in rows):
                 estimate = ", estimate" if any(metric.is_estimate(row) for row in rows) else ""
-                title = f"{metric.label}, {target}" if len(names) > 1 else f"{target}{estimate}"
+                title = f"{metric.label}, {target}" if others else f"{target}{estimate}"
                 panels.append(Panel(_drawer(sweep, rows, metric, title)))
                 shown += rows
-    return Chart(names[0], heading, words, panels, sweep.legend(shown)) if panels else None
+    return Chart(first, heading, words, panels, sweep.legend(shown)) if panels else None
 
 
 def _drawer(sweep: Rows, rows: Sequence[dict], metric: Metric, title: str):
@@ -100,31 +101,33 @@ def _drawer(sweep: Rows, rows: Sequence[dict], metric: Metric, title: str):
 def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Metric, title: str) -> None:
     """One line a series; crosses at the bottom for points that failed."""
     naming = sweep.naming
-    rows = [row for row in rows if naming.position(row) is not None]
+    placed = [(x, row) for row in rows if (x := naming.position(row)) is not None]
+    rows = [row for _, row in placed]
     for name, look in sweep.looks.items():
-        ours = sorted((row for row in rows if naming.series(row) == name), key=naming.position)
-        good = [row for row in ours if metric.of(row) is not None]
-        estimate = any(metric.is_estimate(row) for row in good)
-        at = [naming.position(row) for row in good]
+        ours = sorted(((x, row) for x, row in placed if naming.series(row) == name), key=itemgetter(0))
+        good = [(x, value, row) for x, row in ours if (value := metric.of(row)) is not None]
+        estimate = any(metric.is_estimate(row) for _, _, row in good)
+        at = [x for x, _, _ in good]
         if len(set(at)) > 1:
             line = (0, (4, 3)) if estimate else "-"
-            axes.plot(at, [metric.of(row) for row in good], color=look.colour, linewidth=look.width, linestyle=line)
-        for row, x in zip(good, at, strict=True):
-            if metric.name == "fmax" and fmax(row, "min") != fmax(row, "max"):
-                axes.vlines(x, fmax(row, "min"), fmax(row, "max"), color=look.colour, linewidth=4, alpha=0.3)
-            words = f"{naming.label(row)}: {metric.text(metric.of(row))} {metric.unit}".rstrip()
+            axes.plot(at, [value for _, value, _ in good], color=look.colour, linewidth=look.width, linestyle=line)
+        for x, value, row in good:
+            least, most = fmax(row, "min"), fmax(row, "max")
+            if metric.name == "fmax" and least is not None and most is not None and least != most:
+                axes.vlines(x, least, most, color=look.colour, linewidth=4, alpha=0.3)
+            words = f"{naming.label(row)}: {metric.text(value)} {metric.unit}".rstrip()
             face = "#ffffff" if estimate else look.colour
             gid = tips.name(words + (", an estimate" if estimate else ""))
             style_of = {"marker": look.mark, "markersize": look.size, "color": look.colour, "markerfacecolor": face}
-            axes.plot([x], [metric.of(row)], linestyle="", gid=gid, zorder=3, **style_of)
-        for row in ours:
+            axes.plot([x], [value], linestyle="", gid=gid, zorder=3, **style_of)
+        for x, row in ours:
             if metric.of(row) is None and row["failures"]:
                 failure = row["failures"][-1]
                 gid = tips.name(f"{naming.label(row)}: {failure['sentence']}")
                 colour = style.FAINT if failure["kind"] == "not finished" else style.ALARM
                 place = {"transform": axes.get_xaxis_transform(), "clip_on": False, "zorder": 4}
-                axes.plot([naming.position(row)], [0.04], "x", color=colour, markeredgewidth=2, gid=gid, **place)
-    values = [metric.of(row) for row in rows]
+                axes.plot([x], [0.04], "x", color=colour, markeredgewidth=2, gid=gid, **place)
+    values = [value for row in rows if (value := metric.of(row)) is not None]
     for figure in _published(rows, metric.name) if not any(map(metric.is_estimate, rows)) else ():
         axes.axhline(figure.value, color=style.FAINT, linewidth=5, zorder=1, gid=tips.name(figure.source))
         under = {"xytext": (4, -6), "textcoords": "offset points", "va": "top", "xycoords": ("axes fraction", "data")}
@@ -135,7 +138,7 @@ def _lines(axes: Axes, tips: Tips, sweep: Rows, rows: Sequence[dict], metric: Me
         values.append(2)
     unit = f" in {metric.unit}" if metric.unit and not metric.unit.startswith("/") else ""
     style.dress(axes, title=title, x=upper((naming.axis or "").replace("_", " ")), y=upper(f"{metric.label}{unit}"))
-    style.along(axes, [naming.position(row) for row in rows])
+    style.along(axes, [x for x, _ in placed])
     style.upward(axes, values, wide=metric.name in ("luts", "ffs", "brams", "tuples_per_second", "tuples_per_cycle"))
 
 

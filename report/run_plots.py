@@ -95,10 +95,10 @@ def _rate_drawer(sweep: Rows, title: str, rows: list[dict]):
 
 def latency_chart(sweep: Rows) -> Chart | None:
     """A histogram for each series, of its row furthest along the axis."""
-    last: dict[str, dict] = {}
+    last: dict[str, tuple[dict, dict]] = {}
     for row in sorted(_once(sweep.rows), key=lambda row: sweep.naming.position(row) or 0):
-        if telling_run(row) is not None:
-            last[sweep.naming.series(row)] = row
+        if (run := telling_run(row)) is not None:
+            last[sweep.naming.series(row)] = row, run
     chosen = _spread([last[name] for name in sweep.looks if name in last], _MOST_PANELS)
     if not chosen:
         return None
@@ -109,12 +109,12 @@ def latency_chart(sweep: Rows) -> Chart | None:
     )
     if sweep.naming.axis:
         words += f" Of each series the one with the most {sweep.naming.axis.replace('_', ' ')}."
-    return Chart("latency", "Latency", words, [Panel(_latency_drawer(sweep, row)) for row in chosen])
+    return Chart("latency", "Latency", words, [Panel(_latency_drawer(sweep, row, run)) for row, run in chosen])
 
 
-def _latency_drawer(sweep: Rows, row: dict):
+def _latency_drawer(sweep: Rows, row: dict, run: dict):
     def draw(axes: Axes, tips: Tips) -> None:
-        run, colour = telling_run(row), sweep.looks[sweep.naming.series(row)].colour
+        colour = sweep.looks[sweep.naming.series(row)].colour
         counts, edges = run["latency_histogram"]["counts"], run["latency_histogram"]["edges"]
         shares = [100 * count / sum(counts) for count in counts]
         for left, right, share in zip(edges[:-1], edges[1:], shares, strict=True):

@@ -138,7 +138,10 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _batches(plan: _Plan, part: _Part) -> Iterator[pa.RecordBatch]:
-    source = lane_of(plan.source, part.lane) if part.lane else plan.source
+    source = plan.source
+    if part.lane:
+        assert isinstance(source, Workload)  # what is stored is one lane
+        source = lane_of(source, part.lane)
     for start in range(part.start, part.stop, _ROWS):
         arrivals = source.slice(start, min(start + _ROWS, part.stop))
         yield record_batch(arrivals, part.lane, start, plan.columns)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
@@ -26,7 +27,7 @@ _LOOK_SECONDS = 0.5
 def expecting_executors(context: SparkContext) -> Iterator[None]:
     """Wait for executors, and while the block lasts, give work up with :exc:`SparkError` that nobody has been there to
     do for a minute. Where Spark runs in one process, there is nobody to wait for."""
-    if re.match(r"local(\[|$)", context.master):
+    if re.match(r"local(\[|$)", context.master or ""):
         yield
         return
     over, given_up = threading.Event(), threading.Event()
@@ -62,7 +63,8 @@ def expecting_executors(context: SparkContext) -> Iterator[None]:
 
 def _count(context: SparkContext) -> int:
     """How many there are now."""
-    return context._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is listed with them
+    java: Any = context._jsc
+    return java.sc().getExecutorMemoryStatus().size() - 1  # the driver is listed with them
 
 
 def _await(context: SparkContext) -> None:

@@ -107,8 +107,9 @@ def advance(simulator: Simulator, held: Held, new: Arrivals, lane: int) -> tuple
         simulation = simulation.checked(segment.warm_up)
     except DesignError as error:
         raise WrongResultError(f"{where}: {error}") from error
-    if not simulation.difference.design_is_right:
-        raise WrongResultError(f"{where} differ from the reference: {simulation.difference.describe()}")
+    difference = simulation.known_difference
+    if not difference.design_is_right:
+        raise WrongResultError(f"{where} differ from the reference: {difference.describe()}")
     results = own_results(simulation, segment)
     columns = {
         "lane": np.full(len(results.cycle), lane, np.int32),
@@ -116,9 +117,8 @@ def advance(simulator: Simulator, held: Held, new: Arrivals, lane: int) -> tuple
         **{name: column.astype(np.int64) for name, column in results.keys.items()},
         "cycle": results.cycle + held.cycles,
     }
-    kept = can_be_met(arrivals, windows, None if windows.spans is None else int(arrivals.time[-1]))
+    kept = can_be_met(arrivals, windows, None if windows.spans is None else int(arrivals.times[-1]))
     losses, cycles = held.losses, held.cycles + simulation.run.cycles
     if windows.spans is not None:
-        missing = simulation.difference.missing_by_overflow
-        losses += Losses(segment.overflows(windows), missing, simulation.needed_rooms)
+        losses += Losses(segment.overflows(windows), difference.missing_by_overflow, simulation.needed_rooms)
     return pd.DataFrame(columns), Held(end, cycles, losses, arrivals[kept], numbers[kept])

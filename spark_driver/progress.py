@@ -36,4 +36,5 @@ def watched(spark: SparkSession, progress: Callable[[int, int], None] | None) ->
     finally:
         over.set()
         watcher.join()
-        context.setLocalProperty("spark.jobGroup.id", None)
+        # None takes it away, which the types do not know.
+        context.setLocalProperty("spark.jobGroup.id", None)  # pyright: ignore[reportArgumentType]

@@ -117,7 +117,7 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
         "cycles": simulation.run.cycles,
         "stall_cycles": simulation.run.stall_cycles,
         "overflows": segment.overflows(Windows(simulator.parameters.windows, simulator.parameters.spans)),
-        "missing_by_overflow": simulation.difference.missing_by_overflow,
+        "missing_by_overflow": simulation.known_difference.missing_by_overflow,
         "latency": latency.tolist(),
         "frequency": frequency.tolist(),
         "cpu": watch.cpu,
@@ -125,17 +125,17 @@ def run_segment(simulator: Simulator, source: Source, first: int, last: int, tim
     }
     if simulator.parameters.spans is not None:
         report["needed"] = simulation.needed_rooms
-    if simulation.difference.design_is_right:
+    if simulation.known_difference.design_is_right:
         return report
-    return report | {"differs": simulation.difference.faults, "offence": _first_offence(simulation, segment)}
+    return report | {"differs": simulation.known_difference.faults, "offence": _first_offence(simulation, segment)}
 
 
 def _first_offence(simulation: Simulation, segment: Segment) -> dict:
     """The result with the earliest later tuple that is missing, extra or repeated, and the cycle of it: that in which
     it left, or for one that is missing, in which its later tuple was taken."""
     size, firsts = len(segment.arrivals), {}
-    for kind in simulation.difference.faults:
-        rows = getattr(simulation.difference, kind)
+    for kind in simulation.known_difference.faults:
+        rows = getattr(simulation.known_difference, kind)
         if len(rows):
             firsts[kind] = rows[rows.max(axis=1).argmin()]
     kind, row = min(firsts.items(), key=lambda offence: offence[1].max())

@@ -43,7 +43,7 @@ def with_times_from_zero(segment: Segment, parameters: JoinParameters) -> Segmen
     """
     if parameters.spans is None or not len(segment.arrivals):
         return segment
-    time = segment.arrivals.time - segment.arrivals.time[0]
+    time = segment.arrivals.times - segment.arrivals.times[0]
     if int(time[-1]) >> parameters.time_width:
         raise ParameterError(
             f"time_width={parameters.time_width} is too narrow for a segment: raise it, or make segments smaller"

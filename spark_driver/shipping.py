@@ -166,6 +166,8 @@ def _modules_of(names: Iterable[str], folder: Path) -> list[Path]:
 def _own_module(name: str, folder: Path) -> Path:
     """The file of a module, or an archive of a package."""
     spec = find_spec(name)
-    if spec.submodule_search_locations is None:
-        return Path(spec.origin)
-    return _archive(folder, {name: Path(next(iter(spec.submodule_search_locations)))})
+    assert spec is not None  # it has been found before
+    if spec.submodule_search_locations is not None:
+        return _archive(folder, {name: Path(next(iter(spec.submodule_search_locations)))})
+    assert spec.origin is not None  # and its file has been read
+    return Path(spec.origin)

@@ -116,14 +116,15 @@ def run_stream(
     watch = _Watch(query, lanes, every)
     try:
         while query.isActive and not watch.done:
-            query.awaitTermination(_LOOK_SECONDS)
+            # Fractions of a second are welcome, which the types do not know.
+            query.awaitTermination(_LOOK_SECONDS)  # pyright: ignore[reportArgumentType]
             watch.look()
             if progress is not None and watch.last is not None:
                 progress(watch.last)
         query.stop()
         watch.look()
-        if query.exception():
-            raise query.exception()
+        if (failure := query.exception()) is not None:
+            raise failure
     except StreamingQueryException as error:
         if said := re.search(rf"{WrongResultError.__name__}: (.*)", str(error)):
             raise DesignError(said[1]) from error

@@ -122,7 +122,7 @@ def verify(
     summary["tuples_per_second"] = summary["tuples"] / summary["simulate_seconds"]
     overflow = None
     if summary["overflows"]:
-        rooms = needed_rooms(reports)
+        rooms = needed_rooms(reports) or ()
         summary["needed_windows"] = needed_windows(parameters, rooms)
         if missing := summary["missing_by_overflow"]:
             overflow = overflow_sentence(parameters, missing, rooms)

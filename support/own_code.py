@@ -31,9 +31,9 @@ def own_code(modules: Iterable[str]) -> dict[str, Path | None]:
         if spec is None:
             continue
         waiting.append(module.rpartition(".")[0])  # a package runs before what is in it
-        found[module] = path = Path(spec.origin) if spec.has_location else None
+        found[module] = path = Path(spec.origin) if spec.has_location and spec.origin else None
         if path is not None and path.suffix == ".py":
-            waiting += _imported(path, spec.parent)
+            waiting += _imported(path, spec.parent or "")
     return found
 
 
@@ -44,11 +44,11 @@ def _top(module: str) -> str:
 def _home(top: str) -> Path | None:
     """The folder that a module outside of all packages is in."""
     spec = _spec(top)
-    if spec is None or not (spec.has_location or spec.submodule_search_locations):
+    if spec is None:
         return None
-    if spec.submodule_search_locations is None:
-        return Path(spec.origin).parent
-    return Path(next(iter(spec.submodule_search_locations))).parent
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).parent
+    return Path(spec.origin).parent if spec.has_location and spec.origin else None
 
 
 def _imported(path: Path, package: str) -> Iterator[str]:
@@ -65,9 +65,11 @@ def _run(node: ast.AST) -> Iterator[ast.AST]:
     """This and all below it, but for what only those read who check types."""
     yield node
     for child in ast.iter_child_nodes(node):
-        for_checkers = isinstance(child, ast.If) and ast.unparse(child.test) in _CHECKING
-        for one in child.orelse if for_checkers else [child]:
-            yield from _run(one)
+        if isinstance(child, ast.If) and ast.unparse(child.test) in _CHECKING:
+            for one in child.orelse:
+                yield from _run(one)
+        else:
+            yield from _run(child)
 
 
 def _spec(module: str) -> ModuleSpec | None:

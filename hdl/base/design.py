@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-
-from amaranth.lib import wiring
+from typing import Any
 
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.part import Ported
 from streamjoin.reference.bibliography import PAPERS
 from streamjoin.reference.wording import listed, shown
 
@@ -31,7 +31,7 @@ class Published:
     paper: str
     place: str
     device: str
-    applies: Callable[[Mapping[str, object]], bool]
+    applies: Callable[[Mapping[str, Any]], bool]
 
     @property
     def source(self) -> str:
@@ -76,7 +76,7 @@ class Design:
     name: str
     summary: str
     parameters_type: type[JoinParameters]
-    component: Callable[..., wiring.Component]
+    component: Callable[..., Ported]
     papers: tuple[str, ...] = ()
     presets: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
@@ -94,7 +94,7 @@ class Design:
         preset = given.pop("preset", None)
         if preset is None:
             return self.parameters_type.parse(given)
-        if preset not in self.presets:
+        if not isinstance(preset, str) or preset not in self.presets:
             there = f"there are {listed(self.presets, str(preset))}" if self.presets else "it has none"
             raise ParameterError(f"{self.name} has no preset {shown(preset)}; {there}")
         return self.parameters_type.parse(self.parameters_type.resolved(self.presets[preset], given))

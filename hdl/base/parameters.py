@@ -41,7 +41,7 @@ def parameter(
     *,
     group: Group = Group.OWN,
     samples: Samples = (),
-):
+) -> typing.Any:
     """A field of a parameter class.
 
     ``meaning`` is the sentence that the command line shows for it. Whoever tries parameters at random draws from the
@@ -101,6 +101,11 @@ class JoinParameters(abc.ABC):
                 layout.matches(Signal(layout.tuple), Signal(layout.tuple))
         except ValueError as error:
             raise ParameterError(str(error)) from error
+
+    @property
+    @abc.abstractmethod
+    def streams(self) -> tuple[str, ...]:
+        """The streams by name, in the order of their ports."""
 
     @property
     @abc.abstractmethod
@@ -259,15 +264,15 @@ class TwoStreamParameters(JoinParameters):
         return drawn | {"span_s": drawn["span_r"] and (drawn["span_s"] or drawn["span_r"])}
 
     @property
-    def windows(self) -> tuple[int, ...]:
+    def windows(self) -> tuple[int, int]:
         return self.window_r, self.window_s
 
     @property
-    def spans(self) -> tuple[int, ...] | None:
-        return None if self.span_r is None else (self.span_r, self.span_s)
+    def spans(self) -> tuple[int, int] | None:
+        return None if self.span_r is None or self.span_s is None else (self.span_r, self.span_s)
 
 
-def _read(name: str, wanted, value):
+def _read(name: str, wanted, value: object) -> typing.Any:
     """One value of the wanted type, from text if need be."""
     if not isinstance(value, str):
         return value

@@ -2,8 +2,10 @@
 
 import abc
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from amaranth.hdl import Fragment, Instance, ResetInserter, Signal
+from amaranth.hdl import Fragment, Instance, Module, ResetInserter, Signal
 from amaranth.lib import wiring
 
 
@@ -15,7 +17,17 @@ class SharingPlatform(abc.ABC):
         """What stands for a part; ``None`` if it is to elaborate itself."""
 
 
-class Part(wiring.Component):
+class Ported(wiring.Component):
+    """A component as checkers of types see it: ports become attributes by its signature, which they do not read."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def elaborate(self, platform) -> Module | Fragment: ...
+
+
+class Part(Ported):
     """A component that knows its ``kind``: its class and the arguments it was made with.
 
     Parts of equal kind are the same hardware. A chain of 64 cores thus needs its core elaborated and emitted once
@@ -34,10 +46,11 @@ class Part(wiring.Component):
     #: It is a chain of cores whose ends are neighbours, too: a ring, which a floorplan folds flat.
     closed = False
     reset: Signal | None = None
+    kind: tuple[type, tuple, dict[str, Any]]
 
     def __new__(cls, *args, **kwargs):
         # One frame further up: a warning that a part is not used names the line of whoever made it.
-        self = super().__new__(cls, src_loc_at=1)
+        self = super().__new__(cls, src_loc_at=1)  # pyright: ignore[reportCallIssue] (the stubs leave it out)
         self.kind = (cls, args, kwargs)
         return self
 
@@ -47,7 +60,7 @@ class Part(wiring.Component):
             cls.elaborate = _unless_shared(cls.elaborate)
 
 
-def _unless_shared(elaborate):
+def _unless_shared(elaborate: Callable[..., Module | Fragment]) -> Any:
     @functools.wraps(elaborate)
     def elaborate_unless_shared(self, platform):
         shared = isinstance(platform, SharingPlatform)

@@ -145,7 +145,7 @@ class BisortParameters(TwoStreamParameters):
     def patience(self) -> int:
         # The longest silence: two batches whose candidates have all expired, each of which took all passes.
         arrays = self.arrays
-        passes = max(arrays.chains) * len(self.predicate.key_ranges)
+        passes = max(arrays.chains) * len(arrays.key_ranges)
         a_pass = 8 * (arrays.subwindow + arrays.batch) + 200
         candidates = arrays.batch * max(arrays.chains) * arrays.subwindow
         # With an external memory each line of them may come alone, after many that others wait for.

@@ -203,7 +203,7 @@ class Prober(Part):
                 "array": In(arrays.array),
                 "first": In(1),
                 "of_s": In(1),
-                "range": In(max(1, ceil_log2(len(arrays.layout.predicate.key_ranges)))),
+                "range": In(max(1, ceil_log2(len(arrays.key_ranges)))),
                 "index": Out(request_response(search(arrays), arrays.partition_number)).array(2),
                 "memory": Out(request_response(range(arrays.places // arrays.lanes), arrays.line)).array(2),
                 "i": In(stream.Signature(arrays.tuple)),
@@ -274,7 +274,7 @@ class Prober(Part):
                 return Mux(total < 0, 0, total)
             return Mux(total > top, top, total) if value > 1 else total
 
-        ranges = self._arrays.layout.predicate.key_ranges
+        ranges = self._arrays.key_ranges
         # r - s lies in low .. high: so r in what follows s by as much, and s in what r follows.
         looks = {0: [(_negative(high), _negative(low)) for low, high in ranges], 1: ranges}
         with m.Switch(Cat(self.range, self.of_s)):

@@ -1,6 +1,6 @@
 """The probing engine: probers side by side that take a batch through all subwindows of the other stream."""
 
-from amaranth.hdl import Module, Mux, ResetSignal, Signal
+from amaranth.hdl import Module, Mux, ResetSignal, ShapeLike, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -58,7 +58,7 @@ class ProbingEngine(Part):
         self._lines = range(arrays.places // arrays.lanes)
         self._batch_lines = range(2 * arrays.half // arrays.lanes)
         self.clients = {"batches": probers, "index": 2 * probers, "main": 2 * probers + expand}
-        self._shapes = {
+        self._shapes: dict[str, tuple[ShapeLike, ShapeLike]] = {
             "batches": (self._batch_lines, arrays.line),
             "index": (search(arrays), arrays.partition_number),
             "main": (self._lines, arrays.line),
@@ -126,7 +126,7 @@ class ProbingEngine(Part):
 
         Returns the number of the range, whether a pass begins, and a bit for each prober that is still at it.
         """
-        ranges = len(self._arrays.layout.predicate.key_ranges)
+        ranges = len(self._arrays.key_ranges)
         nth = Signal(range(ranges))
         begins = Signal()
         passing = Signal(self._probers)

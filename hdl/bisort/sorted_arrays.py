@@ -7,6 +7,7 @@ from amaranth.lib import data
 from amaranth.utils import ceil_log2, exact_log2
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.reference.key_ranges import Ranges
 from streamjoin.reference.models.bisort import number_width, subwindows
 
 
@@ -42,7 +43,15 @@ class SortedArrays:
     @property
     def chains(self) -> tuple[int, int]:
         """Subwindows of R and S."""
-        return tuple(subwindows(window, self.subwindow) for window in self.windows)
+        of_r, of_s = (subwindows(window, self.subwindow) for window in self.windows)
+        return of_r, of_s
+
+    @property
+    def key_ranges(self) -> Ranges:
+        """Which differences of keys match: joins of predicates that do not tell have no sorted arrays."""
+        ranges = self.layout.predicate.key_ranges
+        assert ranges is not None
+        return ranges
 
     @property
     def regions(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Shape, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
@@ -37,7 +37,9 @@ class ResultChecksum(Part):
         self.layout = layout
         # Where in its field each word begins.
         self._words = [
-            (name, shift) for name, width in layout.members.items() for shift in range(0, max(1, width), WORD)
+            (name, shift)
+            for name, shape in layout.members.items()
+            for shift in range(0, max(1, Shape.cast(shape).width), WORD)
         ]
         self.latency = 2 * len(self._words) + 2
         super().__init__({"i": In(stream.Signature(layout)), "count": Out(WORD), "total": Out(WORD)})

@@ -1,23 +1,25 @@
 """A join that tests itself: tuples made on the chip, a checksum of the results, and a verdict."""
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import Out, connect
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.part import Ported
 from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.board.generator import PairGenerator
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.join import count_overflows
+from streamjoin.reference.key_ranges import closed
 from streamjoin.reference.vectorised import window_join_array
 
 # Pairs that wait between the generator and the design: enough to keep a design busy that takes one in every cycle.
 _QUEUE = 4
 
 
-class SelfTest(wiring.Component):
+class SelfTest(Ported):
     """Feeds a design with tuples of its own, drains it, and compares count and checksum of the results with those
     that the reference computes when the hardware is made.
 
@@ -46,14 +48,9 @@ class SelfTest(wiring.Component):
         Both down until ``done``, and then one of them up.
     """
 
-    running: Out(1)
-    done: Out(1)
-    passed: Out(1)
-    failed: Out(1)
-
     def __init__(
         self,
-        design: wiring.Component,
+        design: Ported,
         parameters: JoinParameters,
         *,
         tuples: int | None = None,
@@ -88,7 +85,7 @@ class SelfTest(wiring.Component):
             )
         if expected is not None:
             self.expected = expected
-        super().__init__()
+        super().__init__({name: Out(1) for name in ("running", "done", "passed", "failed")})
 
     def _reference(self) -> tuple[tuple[int, int], int]:
         """Count and checksum of the results, and the number of overflows, in software."""
@@ -185,9 +182,8 @@ class SelfTest(wiring.Component):
 
 def _key_bits(parameters: JoinParameters) -> int:
     """So many that a tuple finds about one partner in a window, where the predicate tells."""
-    ranges = parameters.predicate.key_ranges or ()
-    bounds = [bound for pair in ranges for bound in pair]
-    reach = 1 + 2 * max(map(abs, bounds)) if bounds and None not in bounds else 1
+    ranges = closed(parameters.predicate.key_ranges)
+    reach = 1 + 2 * max(abs(bound) for pair in ranges for bound in pair) if ranges else 1
     return max(2, ceil_log2(max(parameters.windows)) + ceil_log2(reach))
 
 

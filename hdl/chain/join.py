@@ -1,10 +1,9 @@
 """The frame of every message-chain join: cores that send messages to their neighbours, a driver, a merging tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from amaranth.hdl import Cat, Module, ResetSignal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.part import Part
@@ -34,13 +33,15 @@ class MessageChainJoin(Part):
         ``to_left``; what the driver needs of the ends has the same names.
     driver
         Makes the driver, given the cycles ``start`` and ``settle`` of :class:`streamjoin.hdl.lib.input_gate.InputGate`.
+    outstanding
+        Arrivals that may be without punctuation, where results leave in order; ``None``: they leave as they come.
 
     Members
     -------
     i_r, i_s
         Tuples in; both are ready in the same cycles.
     o_result
-        Results, in no particular order.
+        Results, in no particular order, unless ``outstanding`` is given.
     drain, drained
         Ask for all results that are due; all of them have left.
     halted, discarding, dropped
@@ -54,12 +55,14 @@ class MessageChainJoin(Part):
     def __init__(
         self,
         parameters: MessageChainParameters,
-        cores: list[wiring.Component],
+        cores: Sequence[Part],
         driver: Callable[..., ChainDriver],
+        outstanding: int | None = None,
     ):
         self._parameters = parameters
         self._cores = cores
         self._driver = driver
+        self._outstanding = outstanding
         super().__init__(join_ports(parameters.layout))
 
     def elaborate(self, platform):
@@ -82,8 +85,8 @@ class MessageChainJoin(Part):
             tree.clear.eq(Cat(resets.o[len(cores) :])),
         ]
         results = flipped(self.o_result)
-        if p.output_meaning.ordered:
-            m.submodules.reorder = reorder = Reorder(p.layout, arrivals=p.outstanding, most=max(p.windows))
+        if self._outstanding is not None:
+            m.submodules.reorder = reorder = Reorder(p.layout, arrivals=self._outstanding, most=max(p.windows))
             connect(m, reorder.o, results)
             m.d.comb += driver.busy.eq(busy.o | reorder.busy)
             results = reorder.i
@@ -93,7 +96,7 @@ class MessageChainJoin(Part):
             results.valid.eq(tree.o.valid & ~driver.starting),
             tree.o.ready.eq(results.ready),
         ]
-        if p.numbered and not p.output_meaning.ordered:
+        if p.numbered and self._outstanding is None:
             # Behind a punctuation lies whatever went through the cores last, which may be nothing at all.
             with m.If(tree.o.p.mark):
                 m.d.comb += [results.p[field].eq(0) for field in p.layout.pair.members]

@@ -38,6 +38,8 @@ class CircularJoin(MultiwayJoin):
         With ``discard``: how many intermediate results were thrown away.
     """
 
+    parameters: CircularParameters
+
     def __init__(self, parameters: CircularParameters):
         super().__init__(parameters, **({} if parameters.discard is None else {"lost": Out(32)}))
 

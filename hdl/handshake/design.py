@@ -1,6 +1,7 @@
 """The design ``handshake``, as the registry finds it."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from streamjoin.hdl.base.design import Design, Published
 from streamjoin.hdl.handshake.join import HandshakeJoin
@@ -10,7 +11,7 @@ from streamjoin.hdl.handshake.parameters import HandshakeParameters
 _SEGMENT = 8
 
 
-def _keeps_segments(parameters: Mapping[str, object]) -> bool:
+def _keeps_segments(parameters: Mapping[str, Any]) -> bool:
     """Whether each core holds as many tuples of either stream as in the figure."""
     return parameters["window_r"] == parameters["window_s"] == _SEGMENT * parameters["cores"]
 

@@ -38,7 +38,7 @@ class SequentialCore(JoinCore):
     #: From the state machine's last cycle to the result queue: ask, show, and the comparator.
     latency = 2 + ComparePipeline.LATENCY
     #: States 1 to 4, the shift, and the read of the slot that is the oldest then.
-    glance = 7
+    glance: int = 7
 
     def __init__(
         self,

@@ -1,10 +1,11 @@
 """Admission control that drops: tuples that find no room are taken, thrown away, and counted."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import wiring
+
+from streamjoin.hdl.base.part import Part
 
 
-def drop_while(m: Module, full, gate: wiring.Component, ports: list) -> None:
+def drop_while(m: Module, full, gate: Part, ports: list) -> None:
     """Throw away whatever the input ports of a gate bring while it is full.
 
     ``discarding`` is up in the cycle of the transfer, in which the gate is to be ready; ``dropped`` counts a cycle

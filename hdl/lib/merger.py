@@ -141,7 +141,7 @@ class PunctuatedMerger(_TwoInOneOut):
         takes_mark = Mux(turn, self.i[1].p.mark, self.i[0].p.mark)
         m.d.comb += [
             chosen_valid.eq(Mux(turn, self.i[1].valid & ~marked[1], self.i[0].valid & ~marked[0])),
-            queue.i.p.eq(Mux(marked.all(), mark.as_value(), chosen)),
+            queue.i.p.eq(Mux(marked.all(), Value.cast(mark), chosen)),
             queue.i.valid.eq(marked.all() | (chosen_valid & ~takes_mark)),
             *(port.ready.eq(queue.i.ready & (turn == n) & ~marked[n]) for n, port in enumerate(self.i)),
             self.busy.eq(queue.busy | marked.any()),

@@ -1,6 +1,6 @@
 """One-hot codes: priority, multiplexers and encoders."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
@@ -18,13 +18,13 @@ def lowest_set(bits: Value) -> Value:
     return bits & (~bits + 1)[: len(bits)]
 
 
-def one_hot_mux(selects: Sequence[Value], values: Sequence[ValueLike]) -> Value:
+def one_hot_mux(selects: Iterable[Value], values: Iterable[ValueLike]) -> Value:
     """The value whose bit of ``selects`` is up, if no other one is; 0 if none is.
 
     A tree of gates, where a chain of conditions would be a chain of multiplexers.
     """
-    values = [Value.cast(value) for value in values]
-    return reduce(or_, (value & bit.replicate(len(value)) for bit, value in zip(selects, values, strict=True)))
+    cast = [Value.cast(value) for value in values]
+    return reduce(or_, (value & bit.replicate(len(value)) for bit, value in zip(selects, cast, strict=True)))
 
 
 def one_hot_encode(one_hot: Value) -> Value:

@@ -53,7 +53,7 @@ class RunLifecycle(Part):
                 "drain": In(1),
                 "pushed": In(1),
                 "moving": In(1),
-                "starting": Out(1, init=1),
+                "starting": Out(1, init=1),  # pyright: ignore[reportCallIssue] (the stubs know it as reset)
                 "taking": Out(1),
                 "pushing": Out(1),
                 "draining": Out(1),

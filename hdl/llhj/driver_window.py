@@ -1,6 +1,8 @@
 """One stream as the driver of a low-latency handshake join knows it: what is under way, and what has expired."""
 
-from amaranth.hdl import Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
+
+from streamjoin.hdl.llhj.expedition import Expedition
 
 
 class DriverWindow:
@@ -26,7 +28,7 @@ class DriverWindow:
         Some are under way.
     """
 
-    def __init__(self, m, expedition, side, *, enters, full, ended, known):
+    def __init__(self, m: Module, expedition: Expedition, side: str, *, enters, full, ended, known):
         window, slack, cores = expedition.window[side], expedition.slack[side], expedition.cores
         resting = Signal(range(window + 1), name=f"resting_{side}")
         on_the_way = Signal(range(expedition.room[side] + 1), name=f"on_the_way_{side}")

@@ -33,12 +33,13 @@ class LowLatencyJoin(MessageChainJoin):
             ExpeditionCore(expedition, last=n == p.cores - 1, shared=p.comparators == "shared", **rooms)
             for n in range(p.cores)
         ]
+        outstanding = p.outstanding if p.promises_order else None
         driver = partial(
             ExpeditionDriver,
             expedition,
             p.pace,
             period=p.punctuation or 1,
-            outstanding=p.outstanding if p.promises_order else None,
+            outstanding=outstanding,
             on_full=p.on_full,
         )
-        super().__init__(p, cores, driver)
+        super().__init__(p, cores, driver, outstanding)

@@ -117,7 +117,7 @@ class ArrivalSequencer(Part):
             self.arrival.ahead.eq(one_hot_mux(first, range(streams))),
         ]
         if combination.span is not None:
-            self._count_overflows(m)
+            self._count_overflows(m, combination.span)
         m.d.comb += [
             run.drain.eq(self.drain),
             run.moving.eq(self.busy | waiting.any() | self.goes | self._under_way.any()),
@@ -164,7 +164,7 @@ class ArrivalSequencer(Part):
         self._under_way = under_way
         return Mux(passes, under_way < flight - 1, under_way < flight)
 
-    def _count_overflows(self, m):
+    def _count_overflows(self, m, span: int):
         """Tuples that leave a time-based window too early."""
         early = []
         for n, (side, window) in enumerate(zip(self._combination.layout.sides, self._windows, strict=True)):
@@ -173,5 +173,5 @@ class ArrivalSequencer(Part):
             m.d.comb += [enter.eq(self.goes & (self.arrival.ahead == n)), full.eq(live == window)]
             m.d.sync += live.eq(live + (enter & ~full))
             time = self.arrival.tuple.time
-            early.append(pushed_out_early(m, side, time, enter, full, window, self._combination.span))
+            early.append(pushed_out_early(m, side, time, enter, full, window, span))
         m.d.sync += self.overflows.eq(self.overflows + Cat(early).any())

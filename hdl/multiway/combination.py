@@ -38,7 +38,7 @@ class Combination:
     @property
     def span(self) -> int | None:
         """Length of time-based windows: one for all streams."""
-        return self.layout.spans and self.layout.spans[0]
+        return None if self.layout.spans is None else self.layout.spans[0]
 
     @property
     def keys(self) -> data.StructLayout:

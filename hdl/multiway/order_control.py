@@ -28,7 +28,7 @@ class WindowView(Part):
                 "free": Out(places.place),
                 "view": Out(places.view),
                 "full": Out(1),
-                "empty": Out(1, init=1),
+                "empty": Out(1, init=1),  # pyright: ignore[reportCallIssue] (the stubs know it as reset)
             }
         )
 

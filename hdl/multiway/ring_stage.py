@@ -165,7 +165,7 @@ class RingStage(Part):
                 source.full[depth - 1].eq(waiting.almost_full),
             ]
             if self._discard is not None:
-                self._throw_away(m, waiting, source.depth[depth - 1])
+                self._throw_away(m, waiting, source.depth[depth - 1], self._discard)
         probes = FIFO(layout, self._PROBES)
         matches = FIFO(match_layout(self._places), self._MATCHES + core.RESERVE, margin=core.RESERVE)
         m.submodules[f"waiting{depth}"], m.submodules[f"probes{depth}"] = waiting, probes
@@ -187,15 +187,15 @@ class RingStage(Part):
         connect(m, matches.o, emitter.matches[n])
         connect(m, probes.o, getattr(emitter, f"message{depth}"))
 
-    def _throw_away(self, m, waiting, comes):
-        """What comes while as many wait as are allowed, but for its end."""
+    def _throw_away(self, m, waiting, comes, most: int):
+        """What comes while the ``most`` that may are waiting, but for its end."""
         count = Signal(range(waiting.depth + 2))
         crowded, thrown = Signal(), Signal()
         enters, leaves = waiting.i.valid & waiting.i.ready, waiting.o.valid & waiting.o.ready
         message = self.from_previous.message
         m.d.sync += count.eq(count + enters - leaves)
         m.d.comb += [
-            crowded.eq(count >= self._discard),
+            crowded.eq(count >= most),
             thrown.eq(comes & crowded & message.some),
             waiting.i.p.some.eq(message.some & ~crowded),
             waiting.i.valid.eq(comes & (~thrown | message.last)),

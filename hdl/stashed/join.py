@@ -5,6 +5,7 @@ from amaranth.lib.wiring import connect
 from streamjoin.hdl.multiway.join import MultiwayJoin
 from streamjoin.hdl.multiway.ring_stage import RingStage
 from streamjoin.hdl.multiway.window_places import WindowPlaces
+from streamjoin.hdl.stashed.parameters import StashedParameters
 from streamjoin.hdl.stashed.stash_stage import StashStage
 
 
@@ -23,22 +24,24 @@ class StashedJoin(MultiwayJoin):
     makes 3W (1 + M) with the same arrivals. So the stash pays where matches are few.
     """
 
+    parameters: StashedParameters
     lines = (0, 0, 1)
 
     def stages(self):
         p = self.parameters
+        second_lanes, room = p.sizes
         first = StashStage(
             p.combination,
             (p.window_s1, p.window_s2),
             lanes=p.lanes,
-            room=p.stash,
+            room=room,
             spare_bits=p.spare_bits,
             buffer=p.buffer,
             queue=p.result_queue,
         )
         second = RingStage(
             p.combination,
-            WindowPlaces(p.window_s3, p.flight, p.second_lanes),
+            WindowPlaces(p.window_s3, p.flight, second_lanes),
             shortest=2,
             after=True,
             before=False,

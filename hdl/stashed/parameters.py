@@ -48,13 +48,21 @@ class StashedParameters(MultiwayParameters):
         return self.window_s1, self.window_s2, self.window_s3
 
     @property
+    def sizes(self) -> tuple[int, int]:
+        """Lanes of the second stage and pairs of the stash: where none were given, they have been chosen."""
+        assert self.second_lanes is not None
+        assert self.stash is not None
+        return self.second_lanes, self.stash
+
+    @property
     def comparisons_per_cycle(self) -> int:
         """Comparisons that both stages together make in a cycle, at most."""
-        return self.lanes + self.second_lanes
+        return self.lanes + self.sizes[0]
 
     @property
     def patience(self) -> int:
         # The longest silence: everything matches but for the last scan, for all that is under way.
         scans = 2 + max(self.windows)
-        rows = max(*self.windows, self.stash) // min(self.lanes, self.second_lanes) + 60
+        second_lanes, stash = self.sizes
+        rows = max(*self.windows, stash) // min(self.lanes, second_lanes) + 60
         return min(1 << 62, 1000 + scans * rows * self.flight * 3)

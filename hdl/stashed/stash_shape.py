@@ -50,8 +50,9 @@ class StashShape:
         return one, two
 
     @property
-    def stash_places(self) -> WindowPlaces | None:
-        return WindowPlaces(self.room, 0, self.lanes) if self.room else None
+    def stash_places(self) -> WindowPlaces:
+        """Those of the stash: none without room."""
+        return WindowPlaces(self.room, 0, self.lanes)
 
     @property
     def widest(self) -> WindowPlaces:

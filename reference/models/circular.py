@@ -177,7 +177,9 @@ class CircularRing:
         return scan.at < self._view(scan.message.arrival, stage)[1] or scan.message.last
 
     def _go_on(self, state: State, stage: int, depth: int) -> State:
-        message, at = state.scans[stage][depth - 1]
+        scan = state.scans[stage][depth - 1]
+        assert scan is not None
+        message, at = scan
         if at < self._view(message.arrival, stage)[1]:
             after = Scan(message, self._next_match(message, stage, at + 1))
             grown = Message(message.arrival, (*message.members, self._stored[stage][at]), last=False)

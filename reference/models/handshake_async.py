@@ -100,23 +100,23 @@ class AsynchronousHandshakeChain(MessageChain):
         return self.from_right[core][0] is not _REMOVAL or bool(self._windows[R][core])
 
     def take_left(self, core: int, message: Traveller | None) -> None:
-        if message is _REMOVAL:
-            self._windows[S][core].popleft()
-            if core:
-                self._forwarded[core] -= 1
-        else:
+        if isinstance(message, Traveller):
             for s in self._windows[S][core]:
                 self.compare(message, s)
             self._store(R, core, message)
+        else:
+            self._windows[S][core].popleft()
+            if core:
+                self._forwarded[core] -= 1
 
     def take_right(self, core: int, message: Traveller | None) -> None:
-        if message is _REMOVAL:
-            self._windows[R][core].popleft()
-        else:
+        if isinstance(message, Traveller):
             for r in self._windows[R][core]:
                 self.compare(r, message)
             self._store(S, core, message)
             self.send_right(core, _REMOVAL)
+        else:
+            self._windows[R][core].popleft()
 
     def _resting(self, stream: int, core: int) -> int:
         return len(self._windows[stream][core]) - (self._forwarded[core] if stream == S else 0)

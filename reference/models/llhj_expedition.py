@@ -60,7 +60,9 @@ class ExpeditionChain(MessageChain):
         self._depth = depth
         self._flight = flight
         self._rows = [-(-room // cores) + 1 for room in windows.rooms]
-        self._resting = [[[None] * rows for _ in range(cores)] for rows in self._rows]
+        self._resting: list[list[list[Traveller | None]]] = [
+            [[None] * rows for _ in range(cores)] for rows in self._rows
+        ]
         self._stored = [[0] * cores for _ in (R, S)]
         self._in_flight: list[deque[Traveller]] = [deque() for _ in range(cores)]
         # Marks by stream: expired by the driver's count, told, and known to all cores; ended.
@@ -109,7 +111,7 @@ class ExpeditionChain(MessageChain):
         )
 
     def take_left(self, core: int, message: Rightward | None) -> None:
-        if message is _ACKNOWLEDGEMENT:
+        if not isinstance(message, Rightward):
             self._in_flight[core].popleft()
             return
         if (r := message.r) is not None:

@@ -157,7 +157,8 @@ class StashedJoin:
         if self._is_live(pair):
             self.counts.lost += 1
             latest = self._lost or (0, 0)
-            self._lost = tuple(max(old.place, place) for old, place in zip(pair, latest, strict=True))
+            one, two = (max(old.place, place) for old, place in zip(pair, latest, strict=True))
+            self._lost = one, two
 
     def _give_up(self) -> None:
         """What is no longer live at the old end of the stash, and the memory of lost pairs of which none is."""

@@ -3,6 +3,7 @@
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class _Node:
     """Children in order and the last key of each; children are leaves, or nodes one level below."""
 
     bounds: array
-    children: list | array
+    children: Any  # a list of nodes, or an array of leaves
 
     def insert(self, at: int, bound: int, child) -> None:
         """The child at ``at`` keeps the keys up to ``bound``; a new one after it gets the others."""
@@ -60,7 +61,7 @@ class InnerNodes:
         return leaves[np.searchsorted(bounds, keys, side="left")]
 
     def _find_one(self, key: int) -> int:
-        node = self._root
+        node: Any = self._root
         for _ in range(self.height):
             node = node.children[bisect_left(node.bounds, key)]
         return node
@@ -68,7 +69,7 @@ class InnerNodes:
     def split(self, bound: int, leaf: int) -> None:
         """The leaf to which ``bound`` belongs keeps the keys up to it; a new leaf right after it gets the others."""
         path = []
-        node = self._root
+        node: Any = self._root
         for _ in range(self.height):
             at = bisect_left(node.bounds, bound)
             path.append((node, at))

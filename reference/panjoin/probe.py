@@ -41,7 +41,9 @@ class Probe(NamedTuple):
             )
         negated = len(ranges) > 1 and ranges[0][0] is None and ranges[-1][1] is None
         if negated:
-            ranges = tuple((before[1] + 1, after[0] - 1) for before, after in pairwise(ranges))
+            # Only the outermost ends are open.
+            between = ((before[1], after[0]) for before, after in pairwise(ranges))
+            ranges = tuple((end + 1, start - 1) for end, start in between if end is not None and start is not None)
         low, high = (np.stack(ends) for ends in zip(*key_bounds(keys, ranges, keys_are_r), strict=True))
         return cls(np.maximum(low, 0), np.minimum(high, LAST_KEY), negated)
 

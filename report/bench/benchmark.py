@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def paper_001(folder: Path) -> Iterator[Figure]:
     yield Figure("sequential scan, segments of 8: cycles a pair, at least", float(cycles.min()), "cycles", ">= 21")
 
 
-Sections = dict[str, Callable[[Path], Iterable[Figure]]]
+Sections = Mapping[str, Callable[[Path], Iterable[Figure]]]
 
 SUITES: dict[str, Sections] = {
     "foundation": {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from streamjoin.report.bench.bisort_bench import UNLIMITED, simulator, steps
+from streamjoin.report.bench.bisort_bench import UNLIMITED, parameters_of, simulator, steps
 from streamjoin.report.bench.figures import Figure
 
 SUBWINDOW, PARTITIONS, BATCH = 1 << 23, 1 << 16, 1 << 15
@@ -32,13 +32,13 @@ def measure(_: Path, *, fill: int) -> list[Figure]:
     rng = np.random.default_rng(1)
     stream = np.repeat([0, 1], [fill, PROBES * BATCH])
     started, processor_started = time.perf_counter(), time.process_time()
-    found, _ = steps(simulated, stream, rng.integers(0, 1 << 32, len(stream)))
+    found = steps(simulated, stream, rng.integers(0, 1 << 32, len(stream)))[0]
     seconds, processor_seconds = time.perf_counter() - started, time.process_time() - processor_started
     # The end of a step is told when probing is over: R's are told before they have merged, S's when they have probed.
     merging = found[-PROBES - 1].cycles / BATCH
     probing = found[-1].cycles / BATCH
     cycles = sum(step.cycles for step in found)
-    comparators = simulated.parameters.comparisons_per_cycle
+    comparators = parameters_of(simulated).comparisons_per_cycle
     nested_loop = fill / comparators
     return [
         Figure("tuples in the subwindow", fill, "tuples"),

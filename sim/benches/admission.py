@@ -64,7 +64,9 @@ class InputGate:
             self._overflows += dut["early_r"] + dut["early_s"]
         self._check_drained()
 
-        enters = {side: dut[f"i_{side}__payload"] for side in "rs" if ready and dut[f"i_{side}__valid"]}
+        enters: dict[str, int | None] = {
+            side: dut[f"i_{side}__payload"] for side in "rs" if ready and dut[f"i_{side}__valid"]
+        }
         if discards:
             self.dropped += len(enters)
             enters = {}

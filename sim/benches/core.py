@@ -21,7 +21,9 @@ class Segment:
     def __init__(self, dut: Dut, predicate: str, lengths: dict[str, int]):
         self._dut = dut
         self._holds = parse_predicate(predicate).holds
-        self._windows = {side: deque([None] * length, maxlen=length) for side, length in lengths.items()}
+        self._windows: dict[str, deque[Tuple | None]] = {
+            side: deque([None] * length, maxlen=length) for side, length in lengths.items()
+        }
         self.leaving = {"r": deque(), "s": deque()}
         self.pairs: list[Tuple] = []
 

@@ -8,7 +8,7 @@ that disagree about what is visible right after an edge.
 import json
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from cocotb.handle import HierarchyObject
 from cocotb.triggers import Timer
@@ -43,10 +43,12 @@ class Dut:
     def __init__(self, top: HierarchyObject, case: str | None = None):
         prefix = f"{case}__" if case else ""
         ports = [port for port in MANIFEST["ports"] if port["width"]]
-        self._inputs = [top[port["name"]] for port in ports if port["direction"] == "input"]
-        self._clk, self._rst = top["clk"], top["rst"]
+        # What a handle can do depends on what it is in the design.
+        self._inputs: list[Any] = [top[port["name"]] for port in ports if port["direction"] == "input"]
+        self._clk: Any = top["clk"]
+        self._rst: Any = top["rst"]
         own = {port["name"].removeprefix(prefix): port for port in ports if port["name"].startswith(prefix)}
-        self._ports = {name: top[port["name"]] for name, port in own.items()}
+        self._ports: dict[str, Any] = {name: top[port["name"]] for name, port in own.items()}
         self._fields = {name: port["fields"] for name, port in own.items() if "fields" in port}
         self._clear = (1 << own["clear"]["width"]) - 1 if "clear" in own else 0
         self._driven: dict[str, int] = {}
@@ -66,8 +68,8 @@ class Dut:
     def __contains__(self, name: str) -> bool:
         return name in self._ports
 
-    def decode(self, name: str, value: int) -> int | dict[str, int]:
-        """A value of this port as its fields, if it has any."""
+    def decode(self, name: str, value: int) -> Any:
+        """A value of this port: a dictionary of its fields if it has any, else the number."""
         if name not in self._fields:
             return value
         return {f["name"]: value >> f["offset"] & (1 << f["width"]) - 1 for f in self._fields[name]}
@@ -133,7 +135,7 @@ class Dut:
         for _ in range(count):
             await self.cycle()
 
-    async def until(self, condition: Callable[[], bool], *, within: int) -> None:
+    async def until(self, condition: Callable[[], object], *, within: int) -> None:
         """Run until ``condition`` holds after a cycle; fail if it does not within so many cycles."""
         for _ in range(within):
             if condition():

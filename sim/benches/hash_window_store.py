@@ -34,8 +34,8 @@ class Model:
         assert not (dut["hold"] and dut["ready"]), "ready although a tuple is still needed"
         self._holds = max(0, self._holds - 1)
         if dut["mask"]:
-            pair = (dut.decode(port, dut[port]) for port in ("probe", "resting__0"))
-            self._shown.append(tuple(pair))
+            probe, resting = (dut.decode(port, dut[port]) for port in ("probe", "resting__0"))
+            self._shown.append((probe, resting))
 
     @property
     def key(self) -> int:

@@ -51,7 +51,7 @@ class Model:
 
     def sample(self) -> None:
         dut = self._dut
-        room, wait = dut["room"], dut["wait"]
+        room, wait = bool(dut["room"]), bool(dut["wait"])
         taking = not self._shut and not self._draining
         halted = taking and (not room or (wait and self._waited >= self._longest_wait))
         admits = taking and room and not wait

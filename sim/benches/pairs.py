@@ -28,7 +28,7 @@ def joined(dut: Dut, tuples: dict[str, Tuple]) -> Tuple:
 
 def assert_same(came: Iterable[Tuple], expected: Iterable[Tuple]) -> None:
     """Both hold the same results, each as often, in any order."""
-    came, expected = (Counter(tuple(result.items()) for result in results) for results in (came, expected))
-    missing, extra = expected - came, came - expected
-    assert not missing, f"{missing.total()} of {expected.total()} results are missing, such as {next(iter(missing))}"
+    there, due = (Counter(tuple(result.items()) for result in results) for results in (came, expected))
+    missing, extra = due - there, there - due
+    assert not missing, f"{missing.total()} of {due.total()} results are missing, such as {next(iter(missing))}"
     assert not extra, f"{extra.total()} results are wrong or repeated, such as {next(iter(extra))}"

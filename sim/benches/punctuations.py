@@ -10,8 +10,8 @@ import random
 import cocotb
 
 from streamjoin.sim.benches.dut import CASES, Dut
-from streamjoin.sim.benches.pairs import PAYLOADS
-from streamjoin.sim.benches.streams import STALLS, Item, Sink, Source
+from streamjoin.sim.benches.pairs import PAYLOADS, Tuple
+from streamjoin.sim.benches.streams import STALLS, Sink, Source
 
 #: Where the items of a leaf have its number, a punctuation has this.
 _NO_LEAF = 15
@@ -54,7 +54,7 @@ class Punctuated:
         assert len(self.out.items) == total
 
 
-def _items(leaf: int, counts: list[int]) -> list[Item]:
+def _items(leaf: int, counts: list[int]) -> list[Tuple]:
     items = []
     for order, count in enumerate(counts):
         items += [{"number": PAYLOADS[len(items) + n], "leaf": leaf, "mark": 0} for n in range(count)]

@@ -13,7 +13,7 @@ class Model:
 
     def __init__(self, dut: Dut, length: int):
         self.dut, self.length = dut, length
-        self.slots = deque([None] * length, maxlen=length)
+        self.slots: deque[dict[str, int] | None] = deque([None] * length, maxlen=length)
 
     async def shift(self) -> None:
         """Let a new slot enter; one in four is empty."""

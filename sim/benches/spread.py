@@ -7,6 +7,7 @@ that this bit alone tells apart. All are drawn from a generator: a ``random.Rand
 from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
+from types import ModuleType
 
 from streamjoin.reference.predicates import Predicate
 
@@ -25,7 +26,7 @@ def neighbours(key: int, width: int, predicate: Predicate) -> list[int]:
     return list(dict.fromkeys((key + way * distance) % (1 << width) for distance in distances for way in (1, -1)))
 
 
-def keys(random: Random, width: int, predicate: Predicate) -> list[int]:
+def keys(random: Random | ModuleType, width: int, predicate: Predicate) -> list[int]:
     """Keys to choose those of tuples from: some that just match and some that just do not, or, twice as often, all of
     one key but for a bit; now and then one key alone, so that joins of many streams have results as well."""
     greatest = (1 << width) - 1
@@ -42,7 +43,7 @@ def keys(random: Random, width: int, predicate: Predicate) -> list[int]:
     )
 
 
-def times(random: Random, steps: Sequence[int], width: int) -> list[int]:
+def times(random: Random | ModuleType, steps: Sequence[int], width: int) -> list[int]:
     """Times with these steps between them: from 0 on, across the middle, where every bit changes, or to the end.
 
     Half of them have leaps besides, each by a bit alone. What would not fit is the greatest time.

@@ -6,6 +6,7 @@ transfer.
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from streamjoin.sim.benches.dut import Dut
 from streamjoin.sim.tuples.numbering import payloads
@@ -108,7 +109,7 @@ class Sink:
         self._ready = False
         self._pending: int | None = None
         self.blocked = False
-        self.items: list[Item] = []
+        self.items: list[Any] = []
         self.taken: list[int] = []
         dut.attach(self)
 

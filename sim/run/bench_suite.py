@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.pace import Pace
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
+from streamjoin.hdl.base.part import Ported
 from streamjoin.hdl.base.tuple_layout import TupleLayout
 from streamjoin.hdl.chain.reorder import Reorder
 from streamjoin.hdl.chain.window_store import WindowStore
@@ -22,6 +23,7 @@ from streamjoin.hdl.lib.merging_tree import MergingTree
 from streamjoin.hdl.lib.ring import LappedRing
 from streamjoin.hdl.llhj.hash_window_store import HashWindowStore
 from streamjoin.hdl.lockstep.admission import Admission
+from streamjoin.hdl.lockstep.core import JoinCore
 from streamjoin.hdl.lockstep.segment import SEGMENTS
 from streamjoin.hdl.nested_loop.nested_loop_core import NestedLoopCore
 from streamjoin.hdl.registry import key_of
@@ -30,7 +32,7 @@ from streamjoin.sim.run.cocotb_runner import BenchReport, run_bench
 from streamjoin.sim.verilog.bundle import Bundle
 
 #: A variant of a component: its name, the component, and what the bench must know about it.
-Case = tuple[str, wiring.Component, dict]
+Case = tuple[str, Ported, dict]
 
 
 #: cocotb shows names of at most ten letters.
@@ -132,7 +134,9 @@ def _cores() -> Iterator[Case]:
         scans = {"scan_r": segment_s + 1, "scan_s": segment_r}
         common = {**segments, "queue": 2, "reaction": 3}
         layout = _layout(predicate)
-        kinds = {"parallel": (ParallelCore(layout, **common, match_queue=2), ParallelCore.PACE)}
+        kinds: dict[str, tuple[JoinCore, Pace]] = {
+            "parallel": (ParallelCore(layout, **common, match_queue=2), ParallelCore.PACE)
+        }
         for storage in SEGMENTS:
             sequential = SequentialCore(layout, **common, **scans, storage=storage)
             nested_loop = NestedLoopCore(layout, **common, storage=storage)

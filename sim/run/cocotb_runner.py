@@ -13,10 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from amaranth.lib import wiring
 from cocotb_tools import config
 from cocotb_tools.runner import Icarus, Verilator
 
+from streamjoin.hdl.base.part import Ported
 from streamjoin.sim.benches import ENVIRONMENT
 from streamjoin.sim.verilog.generate import Verilog, generate
 from streamjoin.support import cache
@@ -56,7 +56,7 @@ class BenchReport:
 
 
 def run_bench(
-    component: wiring.Component,
+    component: Ported,
     name: str,
     bench: str,
     settings: dict,
@@ -110,7 +110,7 @@ def run_bench(
                 "COCOTB_REWRITE_ASSERTION_FILES": "",
             },
         )
-    if partial is not None and partial.exists():
+    if waves is not None and partial is not None and partial.exists():
         partial.replace(waves)  # also when tests failed: that is when waves are wanted
     try:
         return _report(results, log)
@@ -125,7 +125,7 @@ def _report(results: Path, log: Path) -> BenchReport:
         raise ToolError(f"the simulation ended without telling how the tests went: see {log}") from error
     if not cases:
         raise ToolError(f"the bench has no tests that could be found: see {log}")
-    outcomes = {case.get("name"): {child.tag for child in case} for case in cases}
+    outcomes = {case.get("name", ""): {child.tag for child in case} for case in cases}
     failures = tuple(name for name, tags in outcomes.items() if tags & {"failure", "error"})
     skipped = sum("skipped" in tags for tags in outcomes.values())
     return BenchReport(len(cases) - len(failures) - skipped, failures, log)

@@ -61,7 +61,7 @@ def generate(parameters: JoinParameters, tuples: int, **how: Any) -> Arrivals:
         raise InputError(f"{tuples} tuples cannot be generated: give a whole number from 0 up")
     check_numbering(parameters, tuples)  # before they are made, lest they fill the memory
     arrivals = workload(parameters, **how).slice(0, tuples)
-    if parameters.spans is not None and len(arrivals) and int(arrivals.time[-1]) >> parameters.time_width:
+    if parameters.spans is not None and len(arrivals) and int(arrivals.times[-1]) >> parameters.time_width:
         raise ParameterError(
             f"time_width={parameters.time_width} is too narrow for {len(arrivals)} generated tuples: raise it"
         )
@@ -76,15 +76,15 @@ def offers_of(
         return None
     if pace not in (None, *PACES):
         raise InputError(f"there is no pace {shown(pace)}; there are {listed(PACES, str(pace))}")
-    if rate is None and pace != "time":
-        raise InputError(f"pace {pace} needs a rate: give one, in tuples a cycle")
     try:
         exact = None if rate is None else Fraction(str(rate))  # 0.1 is a tenth, not what a float makes of it
     except (ValueError, ZeroDivisionError):
         raise InputError(f"the rate must be a number of tuples a cycle above 0, not {shown(rate)}") from None
     try:
         if pace == "time":
-            return offers.by_time(arrivals.time, exact)
+            return offers.by_time(arrivals.times, exact)
+        if exact is None:
+            raise InputError(f"pace {pace} needs a rate: give one, in tuples a cycle")
         if pace in (None, "even"):
             return offers.even(len(arrivals), exact)
         return getattr(offers, pace)(len(arrivals), exact, seed)

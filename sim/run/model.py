@@ -146,12 +146,14 @@ class Model:
         ports = {port["name"]: port for port in manifest["ports"]}
         self._streams = [(stream["port"], ports[f"{stream['port']}__payload"]) for stream in manifest["inputs"]]
         self._result_port = ports["o_result__payload"]
-        self._waves = None if waves is None else Path(waves)
-        if self._waves is not None:
+        self._waves = self._growing_waves = None
+        if waves is not None:
+            self._waves = Path(waves)
+            self._growing_waves = self._waves.with_name(f".{self._waves.name}.{os.getpid()}")
             check_writable(self._waves)
         self._library = _load(library)
         self._handle = self._library.streamjoin_create(
-            self._waves and os.fsencode(self._growing_waves), *_start_values(contents)
+            self._growing_waves and os.fsencode(self._growing_waves), *_start_values(contents)
         )
 
     def __enter__(self) -> Self:
@@ -167,12 +169,8 @@ class Model:
         if self._handle is not None:
             self._library.streamjoin_destroy(self._handle)
             self._handle = None
-            if self._waves is not None:
+            if self._waves is not None and self._growing_waves is not None:
                 self._growing_waves.replace(self._waves)
-
-    @property
-    def _growing_waves(self) -> Path:
-        return self._waves.with_name(f".{self._waves.name}.{os.getpid()}")
 
     def reset(self, cycles: int = _RESET_CYCLES) -> None:
         """Reset the design, wherever it stands, for so many cycles."""

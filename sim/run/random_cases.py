@@ -43,8 +43,8 @@ class Case:
     def check(self, simulator: Simulator) -> Simulation:
         """Run it, and raise DesignError unless the results are exactly the reference's."""
         simulation = self.run(simulator)
-        if not simulation.difference.design_is_right:
-            raise DesignError(simulation.difference.describe())
+        if not simulation.known_difference.design_is_right:
+            raise DesignError(simulation.known_difference.describe())
         return simulation
 
     def failure(self, simulator: Simulator) -> str | None:

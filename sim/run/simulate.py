@@ -5,8 +5,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from amaranth.hdl import Shape
 
 from streamjoin.hdl.axi_stream import AxiStreamPorts
 from streamjoin.hdl.base.design import Design
@@ -130,6 +132,12 @@ class Simulation:
     def exact(self) -> bool:
         return self.difference is not None and self.difference.exact
 
+    @property
+    def known_difference(self) -> Difference:
+        """The difference, where somebody has looked."""
+        assert self.difference is not None
+        return self.difference
+
     def checked(self, warm_up: int = 0) -> "Simulation":
         """The same, compared with what the output should be; the design's counters are held to it, too.
 
@@ -189,7 +197,7 @@ class Simulation:
                 columns[f"{field}_{streams[side]}" if side else field] = column
         return columns
 
-    def summary(self) -> dict:
+    def summary(self) -> dict[str, Any]:
         """The figures of the run, as ``sim --json`` shows them."""
         run, simulator = self.run, self.simulator
         accepted = len(self.arrivals) - run.dropped
@@ -231,7 +239,8 @@ class Simulation:
 
 def check_widths(parameters: JoinParameters) -> None:
     """ParameterError where tuples are too wide to be simulated; Verilog can be had at any width."""
-    for name, width in parameters.layout.tuple.members.items():
+    for name, shape in parameters.layout.tuple.members.items():
+        width = Shape.cast(shape).width
         widest = _WIDEST_PAYLOAD if name == "payload" else _WIDEST
         if width > widest:
             raise ParameterError(

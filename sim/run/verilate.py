@@ -105,7 +105,7 @@ def build_library(
         (work / "ports.h").write_text(ports)
         (work / "driver.cpp").write_text(driver)
         (work / "sharing.vlt").write_text(shared)
-        _verilate(work, [*WAVES[waves].flags, *flags, *([work / "sharing.vlt"] if shared else [])])
+        _verilate(work, [*WAVES[waves].flags, *flags, *([str(work / "sharing.vlt")] if shared else [])])
         objects = compiler.compile(work, ["driver.cpp", *_pieces(work)], waves, runtime / "shared.h")
         compiler.link(folder / "model.so", [*objects, *sorted(runtime.glob("*.o"))], WAVES[waves].libraries)
         shutil.rmtree(work)

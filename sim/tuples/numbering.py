@@ -5,6 +5,7 @@ numbers are scrambled: whatever the width, neighbours differ in about half of th
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # Roots of 5 and 3, as far as 64 bits go. They are odd, so that multiplying by them can be undone.
 _FACTORS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
@@ -13,7 +14,7 @@ _START = 0x6A09E667F3BCC909
 _GREATEST = np.iinfo(np.int64).max
 
 
-def payloads(numbers: np.ndarray, width: int) -> np.ndarray:
+def payloads(numbers: ArrayLike, width: int) -> np.ndarray:
     """The payloads of the tuples with these numbers; of greater numbers than fit, the lower ``width`` bits count.
 
     They are ``uint64``, and Python's integers where they are wider than that.
@@ -24,7 +25,7 @@ def payloads(numbers: np.ndarray, width: int) -> np.ndarray:
     return x
 
 
-def numbers(payloads: np.ndarray, width: int) -> np.ndarray:
+def numbers(payloads: ArrayLike, width: int) -> np.ndarray:
     """The numbers of these payloads of at most 64 bits, as ``int64``.
 
     Every payload has one, even if no tuple had the payload. Numbers that ``int64`` cannot hold are halved: they are

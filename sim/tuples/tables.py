@@ -130,7 +130,7 @@ def _readable(name: str):
         raise InputError(f"{name} does not exist: check its name") from error
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            reason, fix = error.strerror, "is a readable file"
+            reason, fix = error.strerror or "", "is a readable file"
         else:
             reason, fix = str(error).strip().partition("\n")[0].rstrip("."), "is what its suffix says, and whole"
         raise InputError(f"{name} cannot be read ({printable(reason, _REASON)}): check that it {fix}") from error
@@ -145,7 +145,7 @@ def _name(source: str | Path | pa.Table) -> str:
 
 def _read(source: str | Path | pa.Table, name: str, required: Sequence[str], optional: Sequence[str]) -> _Rows:
     """Columns of a file or a table, the optional ones if they are there."""
-    if isinstance(source, pa.Table):
+    if not isinstance(source, str | Path):
         return _Rows(name, source.select(_chosen(source.column_names, name, required, optional)), _row)
     path = source
     ending = Path(path).name.lower()

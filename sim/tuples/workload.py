@@ -3,6 +3,7 @@
 So any slice can be made by itself, by any process, and is the same part of the same whole.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from functools import cached_property
@@ -11,11 +12,11 @@ from math import floor, sqrt
 import numpy as np
 
 from streamjoin.reference.arrivals import Arrivals
-from streamjoin.reference.key_ranges import Ranges
+from streamjoin.reference.key_ranges import ClosedRanges, Ranges, closed
 from streamjoin.reference.predicates import Predicate, parse_predicate
 from streamjoin.reference.wording import shown
 
-_EQUAL: Ranges = ((0, 0),)
+_EQUAL: ClosedRanges = ((0, 0),)
 _UNEQUAL: Ranges = ((None, -1), (1, None))
 _BELOW: tuple[Ranges, ...] = ((None, -1),), ((None, 0),)
 _ABOVE: tuple[Ranges, ...] = ((1, None),), ((0, None),)
@@ -113,7 +114,7 @@ class Workload:
             raise ValueError(
                 f"{self.streams} streams have a match rate only for 'equi': choose it, or leave the match rate out"
             )
-        if self.keys != "uniform" and _is_open(ranges):
+        if self.keys != "uniform" and closed(ranges) is None:
             raise ValueError(
                 f"keys are {self.keys} only where keys match that are equal or near: take keys that are uniform"
             )
@@ -125,18 +126,21 @@ class Workload:
                     "leave the match rate out"
                 )
             ranges = ranges2 = _EQUAL  # none match, whatever the keys are
+        if rate is None:
+            return _Zipf(None, space, self.streams, *_closed(ranges, ranges2))
         if ranges == _UNEQUAL:
             return _Groups(1 - rate, space, self.streams, _EQUAL, _EQUAL)
         if ranges in _BELOW:
             return _Sides(rate, space)
         if ranges in _ABOVE:
             return _Sides(1 - rate, space)
-        crowded = rate == 0 and _Layout(space, ranges, ranges2).slots < self.streams
-        if crowded and self.keys == "uniform" and _nearest(ranges):
-            return _Uniform(_nearest(ranges))
+        near, near2 = _closed(ranges, ranges2)
+        crowded = rate == 0 and _Layout(space, near, near2).slots < self.streams
+        if crowded and self.keys == "uniform" and _nearest(near):
+            return _Uniform(_nearest(near))
         if self.keys == "zipf":
-            return _Zipf(rate, space, self.streams, ranges, ranges2)
-        return _Groups(rate, space, self.streams, ranges, ranges2, self.drift if self.keys == "drifting" else None)
+            return _Zipf(rate, space, self.streams, near, near2)
+        return _Groups(rate, space, self.streams, near, near2, self.drift if self.keys == "drifting" else None)
 
 
 def _drawable(predicate: Predicate) -> tuple[Ranges | None, Ranges]:
@@ -147,7 +151,7 @@ def _drawable(predicate: Predicate) -> tuple[Ranges | None, Ranges]:
     if known.key2 is None and known.key in (_UNEQUAL, *_BELOW, *_ABOVE):
         return known.key, _EQUAL
     ranges2 = known.key2 or _EQUAL
-    return (None, _EQUAL) if _is_open(known.key) or _is_open(ranges2) else (known.key, ranges2)
+    return (None, _EQUAL) if closed(known.key) is None or closed(ranges2) is None else (known.key, ranges2)
 
 
 def _within(ranges: Ranges, space: int) -> Ranges:
@@ -155,13 +159,17 @@ def _within(ranges: Ranges, space: int) -> Ranges:
     return tuple((lo, hi) for lo, hi in ranges if (lo is None or lo < space) and (hi is None or -hi < space))
 
 
-def _nearest(ranges: Ranges) -> int:
+def _closed(*several: Ranges) -> Iterator[ClosedRanges]:
+    """Ranges of which none is open, as those are that have not been dealt with otherwise."""
+    for ranges in several:
+        bounded = closed(ranges)
+        assert bounded is not None
+        yield bounded
+
+
+def _nearest(ranges: ClosedRanges) -> int:
     """How far apart the nearest keys are that match, and nearer ones never do; 0 if equal keys match."""
     return min(0 if lo <= 0 <= hi else min(abs(lo), abs(hi)) for lo, hi in ranges)
-
-
-def _is_open(ranges: Ranges) -> bool:
-    return any(bound is None for pair in ranges for bound in pair)
 
 
 class _Draw:
@@ -254,7 +262,7 @@ class _Layout:
     each of them moves, within its own share of the space, every so many tuples.
     """
 
-    def __init__(self, space: int, ranges: Ranges, ranges2: Ranges, drift: int | None = None):
+    def __init__(self, space: int, ranges: ClosedRanges, ranges2: ClosedRanges, drift: int | None = None):
         self.inside, self.inside2 = _Inside(*ranges[0], space), _Inside(*ranges2[0], space)
         self.distance = min(space, 1 + 2 * max(abs(bound) for pair in ranges for bound in pair))
         self.positions2 = space - self.inside2.reach
@@ -294,7 +302,13 @@ class _Groups:
     """
 
     def __init__(
-        self, rate: float, space: int, streams: int, ranges: Ranges, ranges2: Ranges, drift: int | None = None
+        self,
+        rate: float,
+        space: int,
+        streams: int,
+        ranges: ClosedRanges,
+        ranges2: ClosedRanges,
+        drift: int | None = None,
     ):
         self.layout = _Layout(space, ranges, ranges2, drift)
         if rate == 0:
@@ -326,7 +340,7 @@ class _Zipf:
     own, and the exponent is 1, as it is without a rate.
     """
 
-    def __init__(self, rate: float | None, space: int, streams: int, ranges: Ranges, ranges2: Ranges):
+    def __init__(self, rate: float | None, space: int, streams: int, ranges: ClosedRanges, ranges2: ClosedRanges):
         self.layout = _Layout(space, ranges, ranges2)
         self.streams_apart = streams if rate == 0 else None
         ranks = min(_RANKS, max(1, self.layout.slots // (self.streams_apart or 1)))

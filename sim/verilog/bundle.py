@@ -1,14 +1,15 @@
 """Several components in one: what a bench tries in many variants is built once."""
 
 from amaranth.hdl import Module
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from streamjoin.hdl.base.part import Ported
 
-class Bundle(wiring.Component):
+
+class Bundle(Ported):
     """Components side by side under one clock, each with its ports under its own name: several in one build."""
 
-    def __init__(self, components: dict[str, wiring.Component]):
+    def __init__(self, components: dict[str, Ported]):
         self._components = components
         super().__init__({name: Out(component.signature) for name, component in components.items()})
 

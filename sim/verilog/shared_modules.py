@@ -8,8 +8,8 @@ grow with the number of kinds, not of cores.
 
 import re
 
-from amaranth.back import rtlil
-from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
+from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue] (the stubs leave it out)
+from amaranth.hdl import ClockSignal, Instance, ResetSignal, Value
 from amaranth.lib import memory, wiring
 
 from streamjoin.hdl.base.part import Part, SharingPlatform
@@ -56,14 +56,14 @@ class _Platform:
     def __init__(self):
         self.modules: list[str] = []
 
-    def get_memory(self, ram: memory.Memory) -> Elaboratable:
+    def get_memory(self, ram: memory.Memory):
         """What Amaranth asks for instead of a memory: here the same one without start contents, unless it is a ROM.
 
         Every design is right from any contents. Without them a memory of a million words takes no more time to write
         down than one of two, and no synthesis loses the RAM over them.
         """
         if ram.write_ports:
-            ram.data.init._raw.clear()
+            ram.data.init._raw.clear()  # pyright: ignore[reportAttributeAccessIssue] (not for everyone)
         return ram.elaborate(None)
 
 

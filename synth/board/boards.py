@@ -4,8 +4,10 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import amaranth_boards
 from amaranth.build import Platform
@@ -27,12 +29,12 @@ class BoardError(SynthError, ValueError):
 
 @dataclass(frozen=True)
 class Board:
-    """A board that can be asked for; ``platform_class`` knows its pins."""
+    """A board that can be asked for; ``platform_class`` knows its pins, and more than Amaranth's stubs tell."""
 
     name: str
-    platform_class: type[Platform]
+    platform_class: Callable[..., Any]
 
-    def platform(self, toolchain: str | None = None) -> Platform:
+    def platform(self, toolchain: str | None = None) -> Any:
         """The board with the toolchain of this name, in any case, or with its usual one."""
         if toolchain is None:
             return self.platform_class()
@@ -114,7 +116,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _works(platform: type[Platform]) -> bool:
+def _works(platform: Callable[[], object]) -> bool:
     try:
         platform()
     except Exception:  # abstract, or of a part that the vendor's platform does not know

@@ -9,15 +9,13 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-
-from amaranth.build import Platform
-from amaranth.build.run import BuildPlan
+from typing import Any
 
 from streamjoin.sim.verilog.generate import Verilog
 from streamjoin.support.files import InputError
 from streamjoin.support.toolchain import ToolError
 from streamjoin.synth.board.boards import Board, BoardError
-from streamjoin.synth.board.tools import missing_tools, run_build, yosys_in_environment
+from streamjoin.synth.board.tools import Plan, missing_tools, run_build, yosys_in_environment
 from streamjoin.synth.board.top import BoardTop, lights_of
 from streamjoin.synth.board.vendor_scripts import finish
 
@@ -98,7 +96,7 @@ def write_project(
     return project
 
 
-def _plan(board: Board, platform: Platform, verilog: Verilog) -> BuildPlan:
+def _plan(board: Board, platform: Any, verilog: Verilog) -> Plan:
     """The project's files, before they are on disk."""
     said = StringIO()
     try:

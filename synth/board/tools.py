@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from amaranth.build.run import BuildPlan
+from typing import Protocol
 
 from streamjoin.support.toolchain import ToolError
 from streamjoin.synth.flow.tools import find_program
@@ -21,7 +20,16 @@ _DEFAULT = re.compile(r"^: \$\{(\w+):=(\S+)\}$", re.MULTILINE)
 _CALL = re.compile(r'^"\$(\w+)"', re.MULTILINE)
 
 
-def missing_tools(plan: BuildPlan) -> list[str]:
+class Plan(Protocol):
+    """What Amaranth's platforms prepare, as far as we look at it."""
+
+    files: dict[str, str]
+    script: str
+
+    def extract(self, root: Path) -> object: ...
+
+
+def missing_tools(plan: Plan) -> list[str]:
     """The programs that the build script calls and that are nowhere to be found."""
     script = plan.files[f"{plan.script}.sh"]
     if any(name in os.environ for name in re.findall(r"AMARANTH_ENV_\w+", script)):
@@ -56,7 +64,7 @@ def yosys_in_environment(folder: Path) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def run_build(plan: BuildPlan, project: Path, programs: Path) -> float:
+def run_build(plan: Plan, project: Path, programs: Path) -> float:
     """Run the build script in the project's folder as any user would; how many seconds it took.
 
     ``programs`` is a folder for what the script needs besides. ToolError with the first complaint if it fails.

@@ -27,7 +27,7 @@ class BoardTop(Elaboratable):
         platform.add_file(f"{name}.v", self.verilog.text)
         again = Signal()
         if platform.default_rst is None and ("button", 0) in platform.resources:
-            m.submodules.button = button = io.Buffer("i", platform.request("button", 0, dir="-"))
+            m.submodules.button = button = io.Buffer(io.Direction.Input, platform.request("button", 0, dir="-"))
             m.submodules.again = FFSynchronizer(button.i.any(), again)
         state = {word: Signal(name=word) for word in ("running", "done", "passed", "failed")}
         m.submodules.self_test = Instance(
@@ -53,7 +53,7 @@ class BoardTop(Elaboratable):
             verdict = Mux(failed, fast, running | passed)
             ports = {"led": (platform.request("led", _leds(platform)[0], dir="-"), verdict)}
         for name, (port, value) in ports.items():
-            m.submodules[name] = buffer = io.Buffer("o", port)
+            m.submodules[name] = buffer = io.Buffer(io.Direction.Output, port)
             m.d.comb += buffer.o.eq(value.replicate(len(port)))
         return m
 

@@ -4,7 +4,7 @@ both Verilog files."""
 import re
 from collections.abc import Callable
 
-from amaranth.build.run import BuildPlan
+from streamjoin.synth.board.tools import Plan
 
 _LOCATED = re.compile(r'^ *set_property LOC \S+ \[get_ports "(.*)"\]$', re.MULTILINE)
 _VIVADO_SLACK = """\
@@ -26,7 +26,7 @@ exit /b 0
 """
 
 
-def finish(plan: BuildPlan, toolchain: str, name: str, design: str) -> None:
+def finish(plan: Plan, toolchain: str, name: str, design: str) -> None:
     """Complete the project ``name``, whose top stands in ``name.v`` and the rest in the file ``design``."""
     if toolchain in _FINISH:
         _FINISH[toolchain](plan.files, name, design)

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from amaranth.lib import wiring
-
-from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.part import Part, Ported
 from streamjoin.synth.flow import tools
 from streamjoin.synth.flow.critical_path import CriticalPath, from_report, from_timing_analysis
 from streamjoin.synth.flow.errors import TooLargeError
@@ -108,7 +106,7 @@ class Cost:
 
 
 def measure(
-    component: wiring.Component,
+    component: Ported,
     target: Target,
     *,
     name: str,

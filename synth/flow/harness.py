@@ -1,14 +1,17 @@
 """A frame around a component that keeps a chip's pins out of its timing."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, ClockDomain, Module, Signal, Value
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from streamjoin.hdl.base.part import Ported
 
 # Four bits fit the smallest look-up table of all targets: each stage of the fold is one level of logic.
 _FOLD = 4
 
 
-class Harness(wiring.Component):
+class Harness(Ported):
     """``dut`` between registers, reachable through four pins however many ports it has.
 
     All inputs of the component come from one long shift register, all its outputs go into registers and from there
@@ -32,7 +35,7 @@ class Harness(wiring.Component):
         The exclusive or of all outputs, :attr:`latency` cycles later.
     """
 
-    def __init__(self, dut: wiring.Component):
+    def __init__(self, dut: Ported):
         self.dut = dut
         super().__init__({"clk": In(1), "rst": In(1), "shift_in": In(1), "fold_out": Out(1)})
 
@@ -48,6 +51,8 @@ class Harness(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
+        sync: Any  # the stubs leave out what a clock domain has
+        frame: Any
         m.domains.sync = sync = ClockDomain()
         m.domains.frame = frame = ClockDomain(reset_less=True)
         m.submodules.dut = self.dut

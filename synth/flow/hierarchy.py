@@ -17,7 +17,7 @@ class Hierarchy:
     """Which part of a design a cell of its flat netlist belongs to, read from the hierarchical Verilog."""
 
     def __init__(self, verilog: str, kind: str):
-        self._kinds = {(): kind}
+        self._kinds: dict[tuple[str, ...], str] = {(): kind}
         self._children = {match[1]: _INSTANCE.findall(match[0]) for match in _MODULE.finditer(verilog)}
         (root,) = (module for module, name in self._children[TOP] if name == "dut")
         self._descend(root, ())

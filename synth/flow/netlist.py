@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from amaranth.lib import wiring
-
+from streamjoin.hdl.base.part import Ported
 from streamjoin.sim.verilog.generate import generate
 from streamjoin.support import cache
 from streamjoin.synth.flow import tools
@@ -83,10 +82,12 @@ class Netlist:
             shutil.copyfileobj(packed, file)
 
 
-def synthesise(component: wiring.Component, target: Target) -> Netlist:
+def synthesise(component: Ported, target: Target) -> Netlist:
     """Map ``component``, in its harness, to ``target``; done before, it comes from the cache."""
     verilog = generate(Harness(component), TOP).text
-    dut = _INSTANCE.search(verilog)[1]
+    found = _INSTANCE.search(verilog)
+    assert found is not None  # the harness holds the component
+    dut = found[1]
     script = "\n".join(_script(target, dut))
 
     def build(folder: Path) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from amaranth.hdl import Fragment, Instance
-from amaranth.lib import wiring
 
-from streamjoin.hdl.base.part import Part, SharingPlatform
+from streamjoin.hdl.base.part import Part, Ported, SharingPlatform
+from streamjoin.synth.flow.errors import SynthError
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,13 @@ class Kind:
     name: str
     first: str
     count: int
-    make: Callable[[], wiring.Component]
+    make: Callable[[], Ported]
 
 
-def kinds(design: Part) -> list[Kind]:
-    """All kinds of parts of a design, the design first."""
+def kinds(design: Ported) -> list[Kind]:
+    """All kinds of parts of a design, the design first; SynthError if it is none itself."""
+    if not isinstance(design, Part):
+        raise SynthError(f"{type(design).__name__} does not know its parts: make it a Part, or measure it as a whole")
     survey = _Survey(design)
     places: dict[int, list[str]] = {}
     for path, number in survey.walk(0):
@@ -51,7 +54,8 @@ class _Survey(SharingPlatform):
 
     def __init__(self, design: Part):
         self.parts = [design]
-        self._fragments = [None]
+        # By the number of their part; the stubs leave out what a fragment has.
+        self._fragments: dict[int, Any] = {}
         self._elaborating = [design]
         self._fragments[0] = Fragment.get(design, self)
 
@@ -64,7 +68,6 @@ class _Survey(SharingPlatform):
         if number is None:
             number = len(self.parts)
             self.parts.append(part)
-            self._fragments.append(None)
             self._elaborating.append(part)
             self._fragments[number] = Fragment.get(part, self)
             self._elaborating.pop()
@@ -75,10 +78,12 @@ class _Survey(SharingPlatform):
         yield path, number
         yield from self._walk_inside(self._fragments[number], path)
 
-    def _walk_inside(self, fragment: Fragment, path: str) -> Iterator[tuple[str, int]]:
+    def _walk_inside(self, fragment: Any, path: str) -> Iterator[tuple[str, int]]:
         for inner, name, _ in fragment.subfragments:
             below = f"{path}.{name}" if path else str(name)
-            if isinstance(inner, Instance) and inner.type.startswith("part "):
-                yield from self.walk(int(inner.type.removeprefix("part ")), below)
+            # The stubs leave out what an instance has.
+            module = inner.type if isinstance(inner, Instance) else ""  # pyright: ignore[reportAttributeAccessIssue]
+            if module.startswith("part "):
+                yield from self.walk(int(module.removeprefix("part ")), below)
             else:
                 yield from self._walk_inside(inner, below)

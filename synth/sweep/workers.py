@@ -81,7 +81,9 @@ def _work(task: Task, store: Store) -> None:
 
 
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # we are a child
+    parent.join()
     os.killpg(0, signal.SIGKILL)
 
 
@@ -97,6 +99,7 @@ def _obituary(process: ForkServerProcess, timeout: float | None) -> PointError:
         return PointError("timeout", f"not done within {timeout / 60:g} minutes: raise --timeout", passing=True)
     if process.exitcode == -signal.SIGKILL:
         return PointError("died", "its process was killed, perhaps for want of memory: lower --jobs", passing=True)
+    assert process.exitcode is not None  # it has ended
     how = f"signal {-process.exitcode}" if process.exitcode < 0 else f"exit status {process.exitcode}"
     return PointError("died", f"its process ended with {how}: run the same command to try again", passing=True)
 

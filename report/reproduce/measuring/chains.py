@@ -81,11 +81,9 @@ def figures(simulation: Simulation) -> dict:
     begin_end = simulation.run.accepted_cycle[[part.start, part.stop]]
     later = simulation.numbers.max(axis=1)
     latencies = simulation.latencies[(part.start <= later) & (later < part.stop)]
-    p, said = simulation.simulator.parameters, simulation.punctuations
+    given, said = simulation.simulator.parameters.as_dict(), simulation.punctuations
     return {
-        "cores": p.cores,
-        "window_r": p.window_r,
-        "window_s": p.window_s,
+        **{name: given[name] for name in ("cores", "window_r", "window_s")},
         "tuples": len(simulation.arrivals),
         "results": len(later),
         "steady_cycles": begin_end.tolist(),

@@ -1,6 +1,7 @@
 """The clock against the number of cores, segments of 8: shared by the figures of both papers that show it."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -19,13 +20,13 @@ SEGMENT = 8
 TARGET = "ecp5-85k"
 
 
-def measure_clocks(variants: dict[str, dict], settings: Settings, target: str = TARGET) -> dict:
+def measure_clocks(variants: Mapping[str, Mapping[str, object]], settings: Settings, target: str = TARGET) -> dict:
     """Fmax of each variant (parameters of a handshake join) at each number of cores."""
     design, device = find("handshake"), find_target(target)
     points = []
     for variant, given in variants.items():
         for cores in settings.cores or CORES:
-            parameters = design.parameters(**given | {"cores": cores, "window": SEGMENT * cores})
+            parameters = design.parameters(**{**given, "cores": cores, "window": SEGMENT * cores})
             name = f"handshake with {cores} cores, {variant},"
             settings.progress(f"{name} on {target}")
             point = {"variant": variant, "cores": cores, "parameters": parameters.as_dict()}

@@ -1,5 +1,6 @@
 """Teubner and Mueller 2011, table 2: which number of cores needs least energy for a rate."""
 
+from collections.abc import Mapping
 from itertools import product
 
 from streamjoin.hdl.registry import find
@@ -71,7 +72,7 @@ def _points(data: dict, storage: str) -> list[dict]:
     return [point for point in data["points"] if point["storage"] == storage]
 
 
-def least(parts: dict[int, tuple[float, float]]) -> int:
+def least(parts: Mapping[int, tuple[float, float]]) -> int:
     return min(parts, key=lambda cores: sum(parts[cores]))
 
 

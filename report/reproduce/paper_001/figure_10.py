@@ -18,7 +18,7 @@ def judge(data: dict) -> Verdict:
     clocks = {cores: mhz for found in medians(data).values() for cores, mhz in found.items()}
     if not clocks:
         return Verdict(False, "nothing fits the device")
-    slowest = min(clocks, key=clocks.get)
+    slowest = min(clocks, key=clocks.__getitem__)
     because = (
         f"from {min(clocks)} to {max(clocks)} cores the clock is {min(clocks.values()):.0f} to "
         f"{max(clocks.values()):.0f} MHz, slowest with {slowest}"

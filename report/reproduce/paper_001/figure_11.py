@@ -36,10 +36,8 @@ def measure(settings: Settings) -> dict:
 def shares(data: dict) -> dict[int, tuple[float, float]]:
     """Per cent of the chip's look-up tables and registers by cores: measured, and on the line through those."""
     measured = {p["cores"]: (100 * p["luts"] / LUTS, 100 * p["ffs"] / REGISTERS) for p in data["points"]}
-    return {
-        **{cores: tuple(float(line(cores)) for line in _lines(measured)) for cores in (FULL, TOO_MANY)},
-        **measured,
-    }
+    luts, registers = _lines(measured)
+    return {**{cores: (float(luts(cores)), float(registers(cores))) for cores in (FULL, TOO_MANY)}, **measured}
 
 
 def slices(share: tuple[float, float]) -> tuple[float, float]:

@@ -16,7 +16,7 @@ def measure(settings: Settings, *, span: int = SPAN) -> dict:
     return {"span": span, "points": chains.measure(settings, SHOWN, span)}
 
 
-def buffers(data: dict) -> dict[str, dict[int, int]]:
+def buffers(data: dict) -> dict[str, dict[int, float]]:
     """The most results that are held at once, by cores: without punctuations, and with them."""
     return {
         HANDSHAKE: by_cores(data["points"], HANDSHAKE, lambda point: point["disorder"]),

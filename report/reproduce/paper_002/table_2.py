@@ -1,5 +1,7 @@
 """Roy et al. 2014, table 2: what a hash index in every core gains."""
 
+from collections.abc import Mapping
+
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import CLAIM
@@ -36,7 +38,7 @@ def throughputs(data: dict) -> dict[str, float]:
     return {point["chain"]: 2000 / point["cycles_per_pair"] for point in data["points"]}
 
 
-def gain(found: dict[str, float]) -> float:
+def gain(found: Mapping[str, float]) -> float:
     """How many times the throughput of the faster scan."""
     return found[INDEXED] / max(found[HANDSHAKE], found[LOW_LATENCY])
 

@@ -1,7 +1,9 @@
 """Pan and Jacobsen 2018, table I: what BI-Sort's engines take of a chip."""
 
 import re
+from collections.abc import Mapping
 
+from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.bisort.batch_collector import BatchCollector
 from streamjoin.hdl.bisort.batch_store import BatchStore
 from streamjoin.hdl.bisort.index_array import IndexArray
@@ -37,7 +39,7 @@ WHOLE_TARGET = "ecp5-85k@100"
 LOGIC, LOGIC_OF, RAMS, RAMS_OF, RAM_BITS, CLOCK = 178_647, 427_200, 848, 2713, 20_480, 252.7
 
 
-def parts(parameters: BisortParameters) -> dict[str, object]:
+def parts(parameters: BisortParameters) -> dict[str, Part]:
     """All of the join but the memory of main arrays, which is outside the chip, and the few registers of its steps."""
     p, arrays = parameters, parameters.arrays
     probing = ProbingEngine(arrays, probers=p.probers, ahead=p.ahead, expand=not p.gives_records)
@@ -53,9 +55,9 @@ def parts(parameters: BisortParameters) -> dict[str, object]:
 def measure(
     settings: Settings,
     *,
-    parameters: dict[str, object] = PARAMETERS,
+    parameters: Mapping[str, object] = PARAMETERS,
     targets: tuple[str, ...] = TARGETS,
-    whole: dict[str, object] = WHOLE,
+    whole: Mapping[str, object] = WHOLE,
     whole_target: str = WHOLE_TARGET,
 ) -> dict:
     points = []
@@ -107,7 +109,7 @@ def judge(data: dict) -> Verdict:
 
 def table(data: dict) -> Table:
     theirs = ("paper", f"{LOGIC:,}", "", f"{RAMS} of 20 Kb", f"{RAMS * RAM_BITS / 1e6:.1f}", "0", f"{CLOCK:g}")
-    rows = [theirs]
+    rows: list[tuple[str, ...]] = [theirs]
     for target, total in totals(data).items():
         mine = [point for point in data["points"] if point["target"] == target]
         rows += [(f"{target}, {point['part']}", *_row(point), "") for point in mine]

@@ -35,7 +35,7 @@ def measure(
                     "matches": count,
                     "steady": steady_rate(simulation),
                     "results": len(simulation.numbers),
-                    "missing": len(simulation.difference.missing),
+                    "missing": len(simulation.known_difference.missing),
                     "dropped": simulation.run.lost,
                 }
             )
