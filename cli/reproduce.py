@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # The plots' library takes longer to load than all else: no other command should wait for it.
-    from streamjoin.report.reproduce.framework.entry import Settings
+    from streamjoin.report.reproduce.framework.entry import EntrySettings
     from streamjoin.report.reproduce.framework.record import INDEX, make, prepare, write_index
     from streamjoin.report.reproduce.framework.registry import choose
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     records, failures = [], {}
     quiet = summary_option.is_quiet(arguments)
     with tqdm(entries, unit=" figures", disable=None, leave=False) as bar:
-        settings = Settings(arguments.cores, arguments.seeds, arguments.jobs, bar.set_postfix_str)
+        settings = EntrySettings(arguments.cores, arguments.seeds, arguments.jobs, bar.set_postfix_str)
         for entry in bar:
             bar.set_description(entry.name)
             try:

@@ -14,7 +14,7 @@ from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import WRONG, nothing_matched
 from streamjoin.synth.sweep.grid import Axis, expand, read_axis
-from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Settings, Sweep
+from streamjoin.synth.sweep.run import DEFAULT_RATES, OVERFLOW, Sweep, SweepSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.predicate:
         axes.append(Axis("predicate", tuple(dict.fromkeys(arguments.predicate))))
     targets = tuple(dict.fromkeys(_words(arguments.target)))
-    settings = Settings(arguments.match_rates, arguments.tuples, targets, arguments.seeds)
+    settings = SweepSettings(arguments.match_rates, arguments.tuples, targets, arguments.seeds)
     sweep = Sweep(expand(designs, axes), settings, arguments.output)
     title = arguments.title or _title(designs, arguments)
     interrupted = False

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from streamjoin.sim.run.match_rate import Point
+from streamjoin.sim.run.match_rate import RatePoint
 
 _COLOURS = ("#0b6e99", "#d9730d", "#6940a5", "#448361")
 
 
-def draw_throughput(series: dict[str, list[Point]], title: str, path: Path) -> None:
+def draw_throughput(series: dict[str, list[RatePoint]], title: str, path: Path) -> None:
     """Tuples a cycle against match rate, both logarithmic, one line a design, and the limit that all share.
 
     A match rate of 0 stands at the left edge, a step below the lowest rate that is not 0.

@@ -8,7 +8,7 @@ from streamjoin.sim.tuples.workload import Workload
 
 
 @dataclasses.dataclass(frozen=True)
-class Point:
+class RatePoint:
     """One run. ``limit`` is in tuples a cycle: two at best, and no more than one result a cycle lets through."""
 
     match_rate: float
@@ -41,7 +41,7 @@ def measure(
     *,
     seed: int = 0,
     arrivals: str = "alternating",
-) -> list[Point]:
+) -> list[RatePoint]:
     """One run a match rate, each checked against the reference; ``tuples`` gives the length of each run."""
     points = []
     for rate in match_rates:
@@ -54,5 +54,7 @@ def measure(
             key_width=simulator.parameters.key_width,
         )
         simulation = simulator.run(workload.slice(0, tuples(rate)))
-        points.append(Point(rate, tuples(rate), len(simulation.numbers), simulation.run.cycles, exact=simulation.exact))
+        points.append(
+            RatePoint(rate, tuples(rate), len(simulation.numbers), simulation.run.cycles, exact=simulation.exact)
+        )
     return points

@@ -30,7 +30,7 @@ class Axis:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Point:
+class GridPoint:
     """A design with its parameters; ``choices`` are those that the grid made, in the user's words."""
 
     design: Design
@@ -51,7 +51,7 @@ class Refusal:
 class Grid:
     """What there is to measure, and what cannot be."""
 
-    points: list[Point]
+    points: list[GridPoint]
     refusals: list[Refusal]
 
 
@@ -92,7 +92,7 @@ def expand(designs: Sequence[Design], axes: Iterable[Axis]) -> Grid:
             key = design.name, *parameters.as_dict().items()
             if key not in seen:
                 seen.add(key)
-                points.append(Point(design, parameters, told))
+                points.append(GridPoint(design, parameters, told))
     return Grid(points, refusals)
 
 

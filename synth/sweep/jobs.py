@@ -14,7 +14,7 @@ import numpy as np
 from streamjoin.hdl.base.parameters import ParameterError
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.reference.errors import DesignError
-from streamjoin.sim.run.match_rate import Point as RatePoint
+from streamjoin.sim.run.match_rate import RatePoint
 from streamjoin.sim.run.simulate import Simulator, check_numbering, design_verilog
 from streamjoin.sim.tuples.workload import Workload
 from streamjoin.support.toolchain import ToolError
@@ -22,7 +22,7 @@ from streamjoin.synth.flow import tools
 from streamjoin.synth.flow.errors import SynthError, TooLargeError
 from streamjoin.synth.flow.targets import find as find_target
 from streamjoin.synth.sweep.code_fingerprint import fingerprint, predicate_source
-from streamjoin.synth.sweep.grid import Point
+from streamjoin.synth.sweep.grid import GridPoint
 
 if TYPE_CHECKING:
     from streamjoin.synth.flow.cost import Cost
@@ -51,7 +51,7 @@ class PointError(RuntimeError):
 class Simulate:
     """Runs at several match rates, each checked against the reference; a rate of ``None`` means uniform keys."""
 
-    point: Point
+    point: GridPoint
     match_rates: tuple[float | None, ...]
     tuples: int
 
@@ -132,7 +132,7 @@ _FIGURES = (
 class Synthesise:
     """Area and clock on one target; ``measure`` is :func:`streamjoin.synth.flow.cost.measure` or stands in for it."""
 
-    point: Point
+    point: GridPoint
     target: str
     seeds: int
     measure: Measure
@@ -182,7 +182,7 @@ def outcomes(job: Job, parts: list[dict]) -> Iterator[tuple[dict, dict]]:
         yield part, failure.as_outcome()
 
 
-def _made_from(point: Point, what: str, *modules: str) -> dict:
+def _made_from(point: GridPoint, what: str, *modules: str) -> dict:
     parameters = point.parameters
     return {
         "what": what,

@@ -14,7 +14,7 @@ from streamjoin.support.files import InputError
 from streamjoin.synth.flow.cost import measure
 from streamjoin.synth.flow.targets import find as find_target
 from streamjoin.synth.sweep.arithmetic import evaluate
-from streamjoin.synth.sweep.grid import Grid, Point
+from streamjoin.synth.sweep.grid import Grid, GridPoint
 from streamjoin.synth.sweep.jobs import Job, Measure, Simulate, Synthesise
 from streamjoin.synth.sweep.store import Store
 from streamjoin.synth.sweep.workers import Task, run_tasks
@@ -25,7 +25,7 @@ DEFAULT_RATES = (0.0, 1e-4, 1e-3, 0.01, 0.1, 1.0)
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class SweepSettings:
     """What is measured at every point of the grid.
 
     Parameters
@@ -41,7 +41,7 @@ class Settings:
     targets: tuple[str, ...] = ()
     seeds: int | str = 1
 
-    def seeds_of(self, point: Point) -> int:
+    def seeds_of(self, point: GridPoint) -> int:
         """How many seeds this point gets: large designs take long."""
 
         def value_of(name: str) -> int:
@@ -60,7 +60,7 @@ class Sweep:
     """A grid, what to measure, and the folder that keeps it; ``measure`` may be stood in for."""
 
     grid: Grid
-    settings: Settings
+    settings: SweepSettings
     folder: Path
     measure: Measure = measure
 
@@ -120,7 +120,7 @@ class Sweep:
         """Plain data: a row for each point and target, with whatever has been measured so far."""
         return [self._row(point, target) for point in self.grid.points for target in self.settings.targets or (None,)]
 
-    def _row(self, point: Point, target: str | None) -> dict:
+    def _row(self, point: GridPoint, target: str | None) -> dict:
         simulate = Simulate(point, self.settings.match_rates, self.settings.tuples)
         outcomes = [("simulation", self.store.load(part)) for part in simulate.parts()]
         cost = None

@@ -7,7 +7,7 @@ import pytest
 
 from streamjoin.cli.main import main
 from streamjoin.report.reproduce.framework import registry
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.paper_000 import table_1
 from streamjoin.synth.flow.errors import SynthError
 from tests.pictures import assert_drawn
@@ -17,7 +17,7 @@ from tests.pictures import assert_drawn
 def small(monkeypatch):
     """Table 1 for a small window, under its own name."""
 
-    def measure(settings: Settings) -> dict:
+    def measure(settings: EntrySettings) -> dict:
         return table_1.measure(settings, window=12, cores=(1, 3))
 
     _replace(monkeypatch, "000-table-1", measure)

@@ -238,7 +238,7 @@ def test_drops_cannot_be_cut_into_segments(small):
 
 def test_records_cannot_be_cut_into_segments():
     """They round windows up to what is stored: another cut stands for other pairs, and none of them is the join."""
-    parse = find("bisort").parameters.parse
-    with pytest.raises(ParameterError, match="use output=pairs"):
-        module.check_parameters(parse({"window": 16, "output": "records"}))
-    module.check_parameters(parse({"window": 16}))
+    parameters = find("bisort").parameters
+    with pytest.raises(ParameterError, match=r"this gives records, which stand for .*: take output=pairs"):
+        module.check_parameters(parameters(window=16, output="records"))
+    module.check_parameters(parameters(window=16))

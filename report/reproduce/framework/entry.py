@@ -13,7 +13,7 @@ from streamjoin.report.charts import Chart
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class EntrySettings:
     """What the user may choose; an entry passes over what does not concern it.
 
     Parameters
@@ -81,7 +81,7 @@ class Entry:
     claim: str
     rule: str
     differs: str
-    measure: Callable[[Settings], dict]
+    measure: Callable[[EntrySettings], dict]
     judge: Callable[[dict], Verdict]
     table: Callable[[dict], Table]
     chart: Callable[[dict], Chart]

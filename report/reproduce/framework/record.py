@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from streamjoin.report.origin import origin
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.support.files import InputError, whole_file
 
@@ -47,7 +47,7 @@ class Record:
             self.entry.chart(self.data).save(path)
 
 
-def make(entry: Entry, settings: Settings, command: str) -> Record:
+def make(entry: Entry, settings: EntrySettings, command: str) -> Record:
     """Measure one entry, as ``command`` has asked for it."""
     started = time.perf_counter()
     data = entry.measure(settings)

@@ -13,7 +13,7 @@ import numpy as np
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.errors import DesignError
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.measuring.sorting import disorder, most_waiting
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.sim.tuples.workload import Workload
@@ -100,7 +100,7 @@ def measure_windows(chain: str, cores: int, window_r: int, window_s: int) -> dic
     return {"chain": chain, **figures(simulate_windows(chain, cores, window_r, window_s))}
 
 
-def measure(settings: Settings, chains: tuple[str, ...], span: int = SPAN) -> list[dict]:
+def measure(settings: EntrySettings, chains: tuple[str, ...], span: int = SPAN) -> list[dict]:
     """The figures of each chain at each number of cores."""
     points = []
     for chain in chains:

@@ -9,7 +9,7 @@ from streamjoin.hdl.registry import find
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_band, claim_line, series
-from streamjoin.report.reproduce.framework.entry import Settings, Table
+from streamjoin.report.reproduce.framework.entry import EntrySettings, Table
 from streamjoin.synth.flow.cost import measure
 from streamjoin.synth.flow.errors import TooLargeError
 from streamjoin.synth.flow.targets import find as find_target
@@ -20,7 +20,7 @@ SEGMENT = 8
 TARGET = "ecp5-85k"
 
 
-def measure_clocks(variants: Mapping[str, Mapping[str, object]], settings: Settings, target: str = TARGET) -> dict:
+def measure_clocks(variants: Mapping[str, Mapping[str, object]], settings: EntrySettings, target: str = TARGET) -> dict:
     """Fmax of each variant (parameters of a handshake join) at each number of cores."""
     design, device = find("handshake"), find_target(target)
     points = []

@@ -9,8 +9,8 @@ from streamjoin.reference.errors import DesignError
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import series
-from streamjoin.report.reproduce.framework.entry import Settings
-from streamjoin.sim.run.match_rate import Point
+from streamjoin.report.reproduce.framework.entry import EntrySettings
+from streamjoin.sim.run.match_rate import RatePoint
 from streamjoin.sim.run.match_rate import measure as measure_rates
 from streamjoin.sim.run.simulate import Simulator
 
@@ -37,7 +37,7 @@ def simulators(cores: int = CORES) -> dict[str, Simulator]:
 
 def measure_series(
     simulators: dict[str, Simulator], inputs: int, rates: tuple[float, ...] = RATES
-) -> dict[str, list[Point]]:
+) -> dict[str, list[RatePoint]]:
     """A run for each design and match rate, ``inputs`` tuples of each stream; DesignError if one is not exact."""
     found = {name: measure_rates(simulator, rates, lambda _: 2 * inputs) for name, simulator in simulators.items()}
     for name, points in found.items():
@@ -46,7 +46,7 @@ def measure_series(
     return found
 
 
-def measure(settings: Settings, *, cores: int = CORES, rates: tuple[float, ...] = RATES) -> dict:
+def measure(settings: EntrySettings, *, cores: int = CORES, rates: tuple[float, ...] = RATES) -> dict:
     """Input buffers of one window and of two, as plain data; measured once however many figures ask."""
     settings.progress(f"handshake join with {cores} cores and a nested loop at {len(rates)} match rates")
     return {"cores": cores, "window": SEGMENT * cores, "mhz": MHZ, "buffers": _buffers(cores, rates)}

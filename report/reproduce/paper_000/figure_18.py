@@ -1,7 +1,7 @@
 """Teubner and Mueller 2011, figure 18: the clock barely falls as cores are added."""
 
 from streamjoin.report.charts import Chart
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Verdict
 from streamjoin.report.reproduce.measuring.clocks import (
     clock_chart,
     clock_table,
@@ -18,7 +18,7 @@ SPREAD = SLOWEST / FASTEST
 VARIANTS = {"sequential scan": {"scan": "sequential"}, "parallel scan": {"scan": "parallel"}}
 
 
-def measure(settings: Settings) -> dict:
+def measure(settings: EntrySettings) -> dict:
     return measure_clocks(VARIANTS, settings)
 
 

@@ -5,7 +5,7 @@ from streamjoin.reference.errors import DesignError
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import series
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.sim.run.match_rate import measure as simulate
 from streamjoin.sim.run.simulate import Simulator
 
@@ -18,7 +18,7 @@ OVERHEAD = 5 / 2
 TOLERANCE = 0.01
 
 
-def measure(settings: Settings, *, window: int = WINDOW, cores: tuple[int, ...] = tuple(CLOCKS)) -> dict:
+def measure(settings: EntrySettings, *, window: int = WINDOW, cores: tuple[int, ...] = tuple(CLOCKS)) -> dict:
     """Cycles a tuple with full windows: of two runs, what the longer one takes more."""
     design = find("handshake")
     points = []

@@ -7,7 +7,7 @@ from streamjoin.hdl.registry import find
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import CLAIM
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.synth.flow.cost import measure as measure_cost
 from streamjoin.synth.flow.energy import switching_activity
 from streamjoin.synth.flow.targets import find as find_target
@@ -21,7 +21,7 @@ STORAGES = ("registers", "memory")
 
 
 def measure(
-    settings: Settings, *, window: int = WINDOW, cores: tuple[int, ...] = tuple(PAPER), tuples: int = 200
+    settings: EntrySettings, *, window: int = WINDOW, cores: tuple[int, ...] = tuple(PAPER), tuples: int = 200
 ) -> dict:
     """Changes of bits a tuple from simulation, look-up tables from synthesis."""
     design = find("handshake")

@@ -2,7 +2,7 @@
 
 from streamjoin.hdl.registry import find
 from streamjoin.report.charts import Chart
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Verdict
 from streamjoin.report.reproduce.measuring.clocks import clock_chart, clock_table, measure_clocks, medians, missing
 
 CLAIMED = 150
@@ -10,7 +10,7 @@ CLAIMED = 150
 NEARLY = 0.95
 
 
-def measure(settings: Settings) -> dict:
+def measure(settings: EntrySettings) -> dict:
     return measure_clocks({f"as in {ENTRY.paper.short}": find("handshake").presets["paper-001"]}, settings)
 
 

@@ -6,7 +6,7 @@ from streamjoin.hdl.registry import find
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line, series
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.synth.flow.cost import measure as measure_cost
 from streamjoin.synth.flow.targets import find as find_target
 
@@ -20,7 +20,7 @@ TARGET = "xc7"
 STRAIGHT = 0.05
 
 
-def measure(settings: Settings) -> dict:
+def measure(settings: EntrySettings) -> dict:
     design = find("handshake")
     points = []
     for cores in settings.cores or CORES:

@@ -5,7 +5,7 @@ from math import sqrt
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line, over_cores
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring import chains
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, LOW_LATENCY, PUNCTUATED, SPAN, by_cores
 
@@ -16,7 +16,7 @@ PAPER = {40: (5125, 5117)}
 KEPT, COST, SCALING = 0.95, 0.02, 0.9
 
 
-def measure(settings: Settings, *, span: int = SPAN) -> dict:
+def measure(settings: EntrySettings, *, span: int = SPAN) -> dict:
     return {"span": span, "points": chains.measure(settings, SHOWN, span)}
 
 

@@ -3,7 +3,7 @@
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_curve, over_cores
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring import chains
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, LOW_LATENCY, SPAN, by_cores, window
 
@@ -18,7 +18,7 @@ STEADY = 1.5
 PAPER = {(LOW_LATENCY, 8): ("32", ""), (LOW_LATENCY, 40): ("15; below 10", "30"), (HANDSHAKE, 40): ("", "100,000")}
 
 
-def measure(settings: Settings, *, span: int = SPAN) -> dict:
+def measure(settings: EntrySettings, *, span: int = SPAN) -> dict:
     """Figure 18 at each number of cores, and of figure 19 the windows of 1 : 2 at the greatest."""
     points = chains.measure(settings, SHOWN, span)
     most = max(point["cores"] for point in points)

@@ -3,7 +3,7 @@
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_curve, over_cores
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring import chains
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, PUNCTUATED, SPAN, by_cores
 
@@ -12,7 +12,7 @@ SHOWN = (HANDSHAKE, PUNCTUATED)
 RATIO = 100
 
 
-def measure(settings: Settings, *, span: int = SPAN) -> dict:
+def measure(settings: EntrySettings, *, span: int = SPAN) -> dict:
     return {"span": span, "points": chains.measure(settings, SHOWN, span)}
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, SPAN, figures, simulate_windows, window
 from streamjoin.sim.run.simulate import Simulation
 
@@ -18,7 +18,7 @@ POINTS = 60
 AVERAGE, MAXIMUM = "average, with standard deviation", "maximum"
 
 
-def measure(settings: Settings, *, cores: int = CORES, span: int = SPAN) -> dict:
+def measure(settings: EntrySettings, *, cores: int = CORES, span: int = SPAN) -> dict:
     """A run with equal windows, and one with that of R half as long."""
     size, runs = window(cores, span), []
     for window_r in (size, size // 2):

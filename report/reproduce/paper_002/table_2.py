@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import CLAIM
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, INDEXED, LOW_LATENCY, cycles_per_pair, simulate
 
 #: Tuples a second.
@@ -17,7 +17,7 @@ GAIN = 40
 
 
 def measure(
-    settings: Settings, *, cores: int = CORES, share: int = SHARE, scanned: int = 1000, indexed: int = 120_000
+    settings: EntrySettings, *, cores: int = CORES, share: int = SHARE, scanned: int = 1000, indexed: int = 120_000
 ) -> dict:
     """Cycles a pair: of a scan over a run of any length, of the index with full windows."""
     window = cores * share

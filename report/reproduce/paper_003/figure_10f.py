@@ -7,7 +7,7 @@ import numpy as np
 from streamjoin.reference.panjoin.splitters import Histograms, adjusted, even_splitters, imbalance
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import KEY_WIDTH, brief
 
 SUBWINDOW = 1 << 21
@@ -74,7 +74,7 @@ def course(name: str, partitions: int, subwindow: int) -> dict:
     return {"distribution": name, "partitions": partitions, "imbalance": found, "least": least}
 
 
-def measure(settings: Settings, *, subwindow: int = SUBWINDOW, partitions: tuple[int, ...] = PARTITIONS) -> dict:
+def measure(settings: EntrySettings, *, subwindow: int = SUBWINDOW, partitions: tuple[int, ...] = PARTITIONS) -> dict:
     courses = []
     for count in partitions:
         for name in DISTRIBUTIONS:

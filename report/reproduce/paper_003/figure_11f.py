@@ -6,7 +6,7 @@ from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_band
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import Structure, brief, draw_rates, insertion_rate, uniform_keys
 
 SUBWINDOW, PARTITIONS = 1 << 21, 1 << 14
@@ -17,7 +17,7 @@ LEAST, MOST = 3, 5
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     subwindow: int = SUBWINDOW,
     partitions: int = PARTITIONS,

@@ -7,7 +7,7 @@ import numpy as np
 from streamjoin.reference.panjoin.bi_sort import BiSort
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     Structure,
     brief,
@@ -27,7 +27,7 @@ ALIKE = 1.5
 SLOWER = 2.0
 
 
-def _measure(variants: dict[int, BiSort], batches, turns: int, settings: Settings) -> list[dict]:
+def _measure(variants: dict[int, BiSort], batches, turns: int, settings: EntrySettings) -> list[dict]:
     """Rates by batch for subwindows that are half full; a batch is left out where it is more than a quarter."""
     rng = np.random.default_rng(0)
     contestants = {name: Structure(subwindow) for name, subwindow in variants.items()}
@@ -43,7 +43,7 @@ def _measure(variants: dict[int, BiSort], batches, turns: int, settings: Setting
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     partitions: tuple[int, ...] = ALL_PARTITIONS,
     subwindows: tuple[int, ...] = ALL_SUBWINDOWS,

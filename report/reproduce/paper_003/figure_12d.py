@@ -9,7 +9,7 @@ from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     BI_SORT,
     KEY_WIDTH,
@@ -51,7 +51,7 @@ def _rates(filled: dict[int, BiSort], probes: dict[int, Probe], turns: int) -> d
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     subwindow: int = SUBWINDOW,
     batch: int = BATCH,

@@ -5,7 +5,7 @@ import numpy as np
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_between
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     BI_SORT,
     RAP_TABLE,
@@ -26,7 +26,7 @@ CROSSING = 1 << 16
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     subwindow: int = SUBWINDOW,
     partitions: int = PARTITIONS,

@@ -8,7 +8,7 @@ from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.predicates import parse_predicate
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     BI_SORT,
     KEY_WIDTH,
@@ -32,7 +32,7 @@ FEW, OVER_RAP, OVER_WIB, MANY = 1024, 1.6, 1.7, 100
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     subwindow: int = SUBWINDOW,
     partitions: int = PARTITIONS,

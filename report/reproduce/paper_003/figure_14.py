@@ -16,7 +16,7 @@ from streamjoin.report import style
 from streamjoin.report.bench.bisort_bench import DDR3, simulator, steps
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_between
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     BI_SORT,
     RAP_TABLE,
@@ -49,7 +49,7 @@ PROCESSOR_WATTS, FPGA_WATTS = 60, 7.9
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     subwindow: int = SUBWINDOW,
     partitions: int = PARTITIONS,

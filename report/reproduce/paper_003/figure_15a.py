@@ -16,7 +16,7 @@ from streamjoin.reference.predicates import parse_predicate
 from streamjoin.reference.vectorised import window_join_array
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import (
     BI_SORT,
     KEY_WIDTH,
@@ -54,7 +54,7 @@ def run(structure: str, arrivals: Arrivals, window: int, batch: int) -> tuple[fl
     return (len(arrivals) - full) / taken, np.concatenate([*results, join.drain()])
 
 
-def measure(settings: Settings, *, window: int = WINDOW, batches: tuple[int, ...] = BATCHES) -> dict:
+def measure(settings: EntrySettings, *, window: int = WINDOW, batches: tuple[int, ...] = BATCHES) -> dict:
     arrivals = workload(window)
     expected = window_join_array(arrivals, EQUI, Windows((window, window)))
     points = []

@@ -8,7 +8,7 @@ from streamjoin.reference.panjoin.wib_tree import WibTree
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.subwindows import KEY_WIDTH, RAP_TABLE, WIB_TREE, brief
 
 SUBWINDOW, PARTITIONS, BATCH = 1 << 18, 1 << 11, 1 << 12
@@ -48,7 +48,7 @@ def used(kind, keys: np.ndarray, partitions: int, sigma: float, batch: int) -> d
 
 
 def measure(
-    settings: Settings, *, subwindow: int = SUBWINDOW, partitions: int = PARTITIONS, batch: int = BATCH
+    settings: EntrySettings, *, subwindow: int = SUBWINDOW, partitions: int = PARTITIONS, batch: int = BATCH
 ) -> dict:
     points = []
     for name, draw in KEYS.items():

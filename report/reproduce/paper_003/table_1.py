@@ -15,7 +15,7 @@ from streamjoin.report import style
 from streamjoin.report.bench.bisort_bench import DDR3
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.synth.flow.cost import Cost
 from streamjoin.synth.flow.cost import measure as measure_cost
 from streamjoin.synth.flow.targets import find as find_target
@@ -53,7 +53,7 @@ def parts(parameters: BisortParameters) -> dict[str, Part]:
 
 
 def measure(
-    settings: Settings,
+    settings: EntrySettings,
     *,
     parameters: Mapping[str, object] = PARAMETERS,
     targets: tuple[str, ...] = TARGETS,

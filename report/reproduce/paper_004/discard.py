@@ -3,7 +3,7 @@
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line, series
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.multiway import simulate, steady_rate
 
 STREAMS, WINDOW, LANES, FLIGHT, BUFFER = 4, 1024, 16, 64, 16
@@ -18,7 +18,7 @@ FIGURE_7 = 1.64
 
 
 def measure(
-    settings: Settings, *, window: int = WINDOW, lanes: int = LANES, matches: tuple[float, ...] = MATCHES
+    settings: EntrySettings, *, window: int = WINDOW, lanes: int = LANES, matches: tuple[float, ...] = MATCHES
 ) -> dict:
     """Tuples a cycle, results, and what was dropped, by threshold and matches of a tuple."""
     points = []

@@ -5,7 +5,7 @@ from itertools import pairwise
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_line
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.multiway import course, simulate, steady_rate
 
 STREAMS = (3, 4, 5, 6, 7, 8)
@@ -17,7 +17,7 @@ LINEAR, SMALL, MUCH = 0.05, 0.75, 0.5
 
 
 def measure(
-    settings: Settings, *, streams: tuple[int, ...] = STREAMS, window: int = WINDOW, lanes: int = LANES
+    settings: EntrySettings, *, streams: tuple[int, ...] = STREAMS, window: int = WINDOW, lanes: int = LANES
 ) -> dict:
     """A run for each number of streams and match probability: until all windows are full, and half a window more.
 

@@ -3,7 +3,7 @@
 from streamjoin.report import style
 from streamjoin.report.charts import Chart, Panel
 from streamjoin.report.reproduce.framework.drawing import claim_curve, claim_line, series
-from streamjoin.report.reproduce.framework.entry import Entry, Settings, Table, Verdict
+from streamjoin.report.reproduce.framework.entry import Entry, EntrySettings, Table, Verdict
 from streamjoin.report.reproduce.measuring.multiway import simulate, steady_rate
 
 WINDOW, LANES = 2048, 4
@@ -28,7 +28,7 @@ GAIN = 1.3
 
 
 def measure(
-    settings: Settings, *, window: int = WINDOW, lanes: int = LANES, matches: tuple[float, ...] = MATCHES
+    settings: EntrySettings, *, window: int = WINDOW, lanes: int = LANES, matches: tuple[float, ...] = MATCHES
 ) -> dict:
     """Tuples a cycle of the ring and of stashed joins with as many comparators, by the matches of a tuple."""
     common = {"window": window, "flight": FLIGHT, "buffer": FLIGHT}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from streamjoin.report.reproduce.framework.entry import Settings, Table
+from streamjoin.report.reproduce.framework.entry import EntrySettings, Table
 from streamjoin.report.reproduce.framework.record import Record, make, read, write_index
 from streamjoin.report.reproduce.framework.registry import ENTRIES, choose
 from streamjoin.report.reproduce.measuring import clocks as clocks_of_entries
@@ -27,12 +27,12 @@ SAMPLES = (chains_sample, subwindows_sample, multiway_sample)
 @pytest.fixture(scope="module")
 def rates():
     """Both figures of throughput, for eight cores."""
-    return throughput.measure(Settings(), cores=CORES, rates=RATES)
+    return throughput.measure(EntrySettings(), cores=CORES, rates=RATES)
 
 
 @pytest.fixture(scope="module")
 def law():
-    return table_1.measure(Settings(), window=12, cores=(1, 3))
+    return table_1.measure(EntrySettings(), window=12, cores=(1, 3))
 
 
 def doctored(data, change):
@@ -239,7 +239,7 @@ def test_core_counts_and_seeds_reach_the_synthesis(monkeypatch):
         return SimpleNamespace(as_dict=lambda: {"fmax_mhz": {"median": 150.0, "min": 149.0, "max": 151.0}})
 
     monkeypatch.setattr(clocks_of_entries, "measure", stand_in)
-    settings = Settings(cores=(2, 8), seeds=3, jobs=2, progress=told.append)
+    settings = EntrySettings(cores=(2, 8), seeds=3, jobs=2, progress=told.append)
     record = make(ENTRIES["001-figure-10"], settings, "streamjoin reproduce")
     name = "handshake with 2 cores, as in Oge et al. 2011,"
     assert asked == [("HandshakeJoin", "ecp5-85k", name, 3, 2)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamjoin.reference.errors import DesignError
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.report.reproduce.measuring import chains
 from streamjoin.report.reproduce.measuring.chains import HANDSHAKE, INDEXED, LOW_LATENCY, PUNCTUATED, by_cores
@@ -30,7 +30,7 @@ SHARES = {2: 11, 3: 9}
 
 @pytest.fixture(scope="module")
 def small():
-    return Settings(cores=CORES)
+    return EntrySettings(cores=CORES)
 
 
 def doctored(data, chain, cores=None, *, within="points", **change):
@@ -84,7 +84,7 @@ def test_figure_21_measured_with_two_and_three_cores(small):
 
 
 def test_figure_5_measured_with_two_cores():
-    data = figure_5.measure(Settings(), cores=2, span=SPAN)
+    data = figure_5.measure(EntrySettings(), cores=2, span=SPAN)
     assert [(run["window_r"], run["window_s"]) for run in data["runs"]] == [(22, 22), (11, 22)]
     equal, unequal = data["runs"]
     assert figure_5.bound(equal) == 11 * (2 * 11 + 5)
@@ -99,7 +99,7 @@ def test_figure_5_measured_with_two_cores():
 
 
 def test_table_2_measured_with_two_cores():
-    data = table_2.measure(Settings(), cores=2, share=11, scanned=60, indexed=200)
+    data = table_2.measure(EntrySettings(), cores=2, share=11, scanned=60, indexed=200)
     paces = {point["chain"]: point["cycles_per_pair"] for point in data["points"]}
     assert (paces[HANDSHAKE], paces[LOW_LATENCY]) == (27, 25)
     # Eight, and more where small hash tables have long chains.

@@ -10,7 +10,7 @@ from streamjoin.reference.panjoin.llat import Llat
 from streamjoin.reference.panjoin.pan_join import PanJoin
 from streamjoin.reference.panjoin.probe import Probe
 from streamjoin.reference.predicates import parse_predicate
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.report.reproduce.measuring import subwindows
 from streamjoin.report.reproduce.measuring.subwindows import (
@@ -33,7 +33,7 @@ from streamjoin.report.reproduce.paper_003 import (
 )
 from tests.report.reproduce.subwindows_sample import SAMPLES, K, M
 
-QUIET = Settings()
+QUIET = EntrySettings()
 
 
 def doctored(data, change, within="points", **where):

@@ -5,13 +5,13 @@ import copy
 import pytest
 
 from streamjoin.reference.errors import DesignError
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.measuring.subwindows import BI_SORT, RAP_TABLE, WIB_TREE
 from streamjoin.report.reproduce.paper_003 import figure_14, table_1
 from streamjoin.report.reproduce.paper_003.figure_14 import HARDWARE, INSERTING, PROBING
 from tests.report.reproduce.hardware_sample import K, area_sample, engines_sample
 
-QUIET = Settings()
+QUIET = EntrySettings()
 UNITS = {"mergers": 2, "probers": 1}
 
 

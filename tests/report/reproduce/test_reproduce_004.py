@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from streamjoin.reference.errors import DesignError
-from streamjoin.report.reproduce.framework.entry import Settings
+from streamjoin.report.reproduce.framework.entry import EntrySettings
 from streamjoin.report.reproduce.framework.registry import ENTRIES
 from streamjoin.report.reproduce.measuring import multiway
 from streamjoin.report.reproduce.paper_004 import discard, figure_7, stash
@@ -29,7 +29,7 @@ def slower(times):
 
 
 def test_figure_7_measured_with_three_streams():
-    data = figure_7.measure(Settings(), streams=(3,), window=256, lanes=4)
+    data = figure_7.measure(EntrySettings(), streams=(3,), window=256, lanes=4)
     none, low, high = (run["steady"] for run in data["runs"])
     assert none == pytest.approx(3 * 4 / 256, rel=0.03)
     assert none > low > 2 * high
@@ -79,7 +79,7 @@ def test_the_stash_need_not_gain_what_no_split_of_the_comparators_could():
 
 
 def test_drops_measured_with_a_small_window():
-    data = discard.measure(Settings(), window=64, lanes=2, matches=(0.1, 4.0))
+    data = discard.measure(EntrySettings(), window=64, lanes=2, matches=(0.1, 4.0))
     few, many = (discard.by_matches(data, "a quarter full")[matches] for matches in (0.1, 4.0))
     assert discard.lost(few) < discard.lost(many)
     assert many["missing"] > 0

@@ -13,14 +13,14 @@ from streamjoin.hdl.registry import find
 from streamjoin.report.metrics import METRICS
 from streamjoin.synth.flow.errors import TargetError
 from streamjoin.synth.sweep.grid import expand, read_axis
-from streamjoin.synth.sweep.run import Settings, Sweep
+from streamjoin.synth.sweep.run import Sweep, SweepSettings
 from tests.synth.sweep.stand_in import StandIn
 
 
 def small_sweep(folder, *axes, designs=("handshake",), **settings):
     settings = {"match_rates": (0.0, 0.1), "tuples": 300, **settings}
     grid = expand([find(name) for name in designs], map(read_axis, axes))
-    return Sweep(grid, Settings(**settings), folder / "sweep", StandIn(folder / "tool"))
+    return Sweep(grid, SweepSettings(**settings), folder / "sweep", StandIn(folder / "tool"))
 
 
 def kept(sweep):
