@@ -12,7 +12,7 @@ from typing import SupportsIndex
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.base.part import Ported
-from streamjoin.hdl.registry import find, installed, key_of
+from streamjoin.hdl.registry import find, installed
 from streamjoin.reference.predicates import Predicate, predicate_of
 from streamjoin.run import Run
 from streamjoin.sim.run.feed import generate, offers_of, read
@@ -239,7 +239,7 @@ class Join:
         """The words for the command line that make the same join."""
         defaults = self.design.parameters().as_dict()
         given = {name: value for name, value in self.parameters.as_dict().items() if value != defaults.get(name)}
-        return " ".join([key_of(self.design), *(f"-p {name}={value}" for name, value in given.items())])
+        return " ".join([self.design.key, *(f"-p {name}={value}" for name, value in given.items())])
 
 
 def _hear_nothing(_what: str, _done: int, _of: int) -> None:
