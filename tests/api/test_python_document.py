@@ -21,8 +21,11 @@ def test_the_document_is_right(document, least, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (DOCUMENTS / document).read_text(encoding="utf-8").replace("```", "")
     examples = doctest.DocTestParser().get_doctest(text, {}, document, str(DOCUMENTS / document), 0)
-    said: list[str] = []
-    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
-    assert result.failed == 0, "".join(said)
+    try:
+        result = doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(examples)
+    except doctest.DocTestFailure as failure:
+        pytest.fail(f"{failure.example.source}gives {failure.got}instead of {failure.example.want}")
+    except doctest.UnexpectedException as error:
+        raise error.exc_info[1] from None  # even that the test is not quick
     assert result.attempted >= least
     assert {path.name for path in tmp_path.iterdir()} >= files
