@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 LOCKS  := requirements/build.lock requirements/dev.lock
 export PYTHONHASHSEED := 0
 
-.PHONY: setup lock demo test test-quick lint bench bench-spark simulators random-lint soak sweep reproduce clean
+.PHONY: setup lock demo test test-quick lint style bench bench-spark simulators random-lint soak sweep reproduce clean
 
 setup: $(VENV)/.installed
 
@@ -36,13 +36,15 @@ test: setup lint
 	$(PYTEST)
 
 # For the inner loop: what needs neither other programs nor compiled models, and random cases of every design.
-test-quick: setup lint
+test-quick: setup style
 	STREAMJOIN_PROFILE=quick $(PYTEST)
 
-lint: setup
+lint: style
+	$(BIN)/python -m tests.type_check
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m tests.type_check
 
 # ARGS="--suite low-latency", bisort or bisort-large: what these are held to; --record keeps it under docs/results.
 bench: setup

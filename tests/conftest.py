@@ -13,7 +13,7 @@ from tests.quick_tier import QuickTier
 _PROFILE = os.environ.get("STREAMJOIN_PROFILE", "ci")
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60, print_blob=True)
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=15)
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=8)
 settings.register_profile(
     "soak",
     deadline=None,

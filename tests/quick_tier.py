@@ -1,7 +1,8 @@
 """The quick tier: tests that neither start a program nor load a compiled model, found out by watching them.
 
 A test is skipped in the moment in which it does either, and with it the other cases of the same function, so that
-nobody has to keep a list of what is slow. Tests marked ``quick`` go on: they are few, and their models small.
+nobody has to keep a list of what is slow. Tests marked ``quick`` go on: they are few, and their models small. Those
+marked ``slow`` are left out: they only compute, but for seconds.
 """
 
 import sys
@@ -34,6 +35,8 @@ class QuickTier:
         """Skip the other cases of a function that was not quick."""
         if self._watched and _function(item) in self._slow:
             pytest.skip(_REASON)
+        if item.get_closest_marker("slow"):
+            pytest.skip("it takes seconds: make test runs it")
 
     def _hear(self, event: str, about: tuple) -> None:
         if self._watched and (event in _STARTS or (event == "ctypes.dlopen" and str(about[0]).endswith(".so"))):

@@ -70,6 +70,7 @@ def ports(part: type) -> set[str]:
     return {counted if (counted := re.sub(r"\d+$", "#", name)) in numbered else name for name in there}
 
 
+@pytest.mark.slow
 def test_members_are_the_ports():
     assert set(PARTS) <= set(instances()), "all parts are looked at"
     wrong = {

@@ -58,6 +58,7 @@ def merge(main, batch, *, mergers, lanes, subwindow, latency=1, ahead=8):
     return [one for _, line in sorted(written.items()) for one in line][:total], cycles[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(data=st.data(), mergers=st.sampled_from((1, 2, 4, 8)), latency=st.sampled_from((1, 5)))
 def test_the_outcome_is_the_merged_array(data, mergers, latency):
@@ -70,6 +71,7 @@ def test_the_outcome_is_the_merged_array(data, mergers, latency):
     assert sorted(payload for _, payload in merged) == places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mergers", [1, 8])
 def test_each_merger_gives_a_tuple_a_cycle(mergers):
     """All but the search for where to begin, which does not depend on how much there is to merge."""

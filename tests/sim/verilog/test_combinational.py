@@ -75,6 +75,7 @@ def test_a_module_without_blocks_gets_no_trigger():
     assert started(module) == module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_block_of_every_design(name):
     """By structure, for whoever has no four-state simulator: each reads a trigger that changes after the start."""

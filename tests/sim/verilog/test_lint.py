@@ -94,6 +94,7 @@ def test_pragmas_are_for_waived_kinds_only():
     assert without_pragmas(f"a\n{pragmas()}b\n{END}").splitlines().index("b") == 1 + pragmas().count("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "preset"), [(d.name, preset) for d in DESIGNS.values() for preset in d.presets])
 def test_presets_in_small(name, preset):
     design = DESIGNS[name]

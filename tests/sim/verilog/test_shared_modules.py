@@ -95,6 +95,7 @@ def test_a_million_words_are_written_down_like_a_thousand():
     assert sizes.sub("0", small) == sizes.sub("0", large)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "given"),
     [("llhj", {"ordered": "true"}), ("circular", {"index": "hash"}), ("stashed", {}), ("bisort", {})],
