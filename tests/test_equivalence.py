@@ -28,6 +28,18 @@ always @(posedge clk) begin memory[to] <= a; o <= memory[from]; end
 endmodule
 """
 
+# A part that is the same on both sides stands between two that are not; the loop through it is of registers.
+AROUND = """module kept(input clk, input [3:0] i, output reg [3:0] o = 0);
+always @(posedge clk) o <= i ^ {{o[2:0], o[3]}};
+endmodule
+module top(input clk, input [3:0] a, output [3:0] o);
+wire [3:0] inner, back;
+assign inner = {into};
+kept {name}(.clk(clk), .i(inner), .o(back));
+assign o = {out};
+endmodule
+"""
+
 
 def test_other_words_and_other_parts_are_proved_equal():
     assert proved_equal(PLAIN, CUT, "top")
@@ -50,3 +62,22 @@ def test_what_differs_is_not(said, instead):
 
 def test_another_place_in_a_memory_is_not():
     assert not proved_equal(THROUGH_MEMORY, THROUGH_MEMORY.replace("memory[from]", "memory[to]"), "top")
+
+
+@pytest.mark.parametrize(
+    ("into", "out", "name", "equal"),
+    [
+        ("~(~a & ~back)", "back + 2 + 1", "part", True),
+        ("~(~a & ~back)", "back + 2", "part", False),
+        ("a & back", "back + 3", "part", False),
+        ("~(~a & ~back)", "back + 2 + 1", "elsewhere", True),  # instances of other names are part of the proof
+    ],
+)
+def test_what_stands_around_a_common_part_is_proved(into, out, name, equal):
+    plain = AROUND.format(into="a | back", out="back + 3", name="part")
+    assert proved_equal(plain, AROUND.format(into=into, out=out, name=name), "top") == equal
+
+
+def test_a_part_that_differs_is_no_common_part():
+    plain = AROUND.format(into="a | back", out="back + 3", name="part")
+    assert not proved_equal(plain, plain.replace("o <= i ^", "o <= i |"), "top")
