@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 
 from amaranth.hdl import Cat, Mux, Value
 from amaranth.lib import data, stream
@@ -121,11 +122,15 @@ class TupleLayout:
 
     def matches(self, r, s):
         """One bit: ``r`` and ``s`` make a pair; they are tuples, or the fields of them that are compared."""
+        return reduce(and_, self.conditions(r, s))
+
+    def conditions(self, r, s) -> list[Value]:
+        """What has to hold of a pair, one bit each, for whoever does not look at all of it in the same cycle."""
         holds = Value.cast(self.predicate.holds(r, s)).bool()
         if self.spans is None:
-            return holds
+            return [holds]
         span_r, span_s = self.spans
-        return holds & (r.time - s.time < span_s) & (s.time - r.time < span_r)
+        return [holds, r.time - s.time < span_s, s.time - r.time < span_r]
 
     def part(self, fields: data.StructLayout, whole):
         """The ``fields`` cut out of the tuple ``whole``."""

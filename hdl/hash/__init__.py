@@ -1,0 +1,1 @@
+"""The hash join: whole windows behind one hash table for each stream, two tuples a cycle."""

@@ -1,0 +1,229 @@
+"""A hash window: the tuples of one stream, found by those of the other."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data
+from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.utils import ceil_log2
+
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.hdl.hash.chain_walker import ChainWalker, walk_layout
+from streamjoin.hdl.hash.head_table import HeadTable
+from streamjoin.hdl.hash.key_groups import KeyGroups
+from streamjoin.hdl.hash.match_stage import MatchStage
+from streamjoin.hdl.hash.slack_guard import SlackGuard
+from streamjoin.hdl.hash.window_ring import WindowRing
+from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lib.pipeline import delayed
+
+
+class HashWindow(Part):
+    """In each cycle stores a tuple of one stream and looks up partners for one of the other, in this order.
+
+    Tuples stay where they arrive, in a ring (:class:`WindowRing`). The table knows the youngest tuple of each bucket,
+    each tuple how far back the next older one of its bucket is. Who looks for partners reads the table once, and then
+    walks from tuple to tuple (:class:`ChainWalker`).
+
+    Why a walk sees all it should and nothing twice. The ring has more places than the window, so the distance of a
+    tuple that is in the window is known from its place; a distance greater than that of the oldest tuple in the window,
+    or than that of the first since the reset, ends a walk. All links are checked so when they are stored, against the
+    window at that time: each leads to a tuple that really came, and was in the window then. So from the youngest tuple
+    of a bucket links lead to all the others of the bucket that a walk has to see, one after the other, and ever further
+    back. What the table holds of a bucket that has seen no tuple for long, or none since the reset, may by its place
+    look like a tuple of the window, of another bucket; its links, too, lead to tuples that came, ever further back.
+    Such a walk finds no key that it looks for, unless in the bank to which it does not belong (:class:`KeyGroups`).
+
+    Nothing is done when a tuple expires, nor after a reset. Where a memory holds what a simulator takes for unknown, no
+    distance can be compared, and the walk does not begin: what depends on it is up only where a condition is.
+
+    Cost. A walk takes four cycles a visit, and four walks are under way at a time; so the visits of all walks take one
+    cycle each, if there are enough. A tuple that finds its buckets empty costs nothing.
+
+    Parameters
+    ----------
+    layout
+        Layouts and join condition.
+    side
+        ``"r"`` or ``"s"``: whose tuples are stored.
+    ring
+        Where.
+    groups
+        Which keys share a bucket.
+    buckets
+        Of all banks together, a power of two.
+    queue, results
+        Probes that may wait for the walker, and results that may wait for the output.
+    reserve
+        Probes that may still come after ``room`` went down.
+
+    Members
+    -------
+    enter, tuple, bank, bucket
+        A tuple to be stored, its bank, and its bucket there.
+    probes, probe, wanted, looked_up
+        A tuple that looks for partners, in which banks, and in which bucket of each.
+    room
+        Probes may come.
+    o
+        Results.
+    busy
+        There is something inside.
+    """
+
+    #: Cycles from a probe to the queue in front of the walker.
+    LATENCY = HeadTable.LATENCY + 2
+
+    def __init__(
+        self,
+        layout: TupleLayout,
+        side: str,
+        ring: WindowRing,
+        groups: KeyGroups,
+        *,
+        buckets: int,
+        queue: int,
+        results: int,
+        reserve: int,
+    ):
+        self._layout = layout
+        self._side = side
+        self._ring = ring
+        self._groups = groups
+        self._depth = buckets // groups.banks
+        self._queue, self._results, self._reserve = queue, results, reserve
+        bucket = max(1, ceil_log2(self._depth))
+        super().__init__(
+            {
+                "enter": In(1),
+                "tuple": In(layout.tuple),
+                "bank": In(1),
+                "bucket": In(bucket),
+                "probes": In(1),
+                "probe": In(layout.tuple),
+                "wanted": In(groups.banks),
+                "looked_up": In(data.ArrayLayout(bucket, groups.banks)),
+                "room": Out(1),
+                "o": Out(layout.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        ring, banks = self._ring, self._groups.banks
+        probe = data.StructLayout({"tuple": self._layout.tuple, "epoch": 1})
+        m.submodules.walker = walker = ChainWalker(ring, probe, banks)
+        m.submodules.matches = matches = MatchStage(
+            self._layout, self._side, ring, self._groups, self._results
+        )
+        m.submodules.waiting = waiting = FIFO.with_reserve(walker.i.p.shape(), self._queue, self._reserve)
+        most = waiting.depth + 1 + ChainWalker.ROUND
+        m.submodules.guard = guard = SlackGuard(ring.epoch, most)
+
+        # The number of the next tuple, and how many are in the window. Numbers begin far from 0 and from -1, which are
+        # what most memories hold before anything is written: buckets that say so look empty, and save walks in vain.
+        number, live = Signal(ring.number_bits, init=1 << ring.number_bits - 1), Signal(range(ring.window + 1))
+        with m.If(self.enter):
+            m.d.sync += number.eq(number + 1)
+            with m.If(live != ring.window):
+                m.d.sync += live.eq(live + 1)
+        befores, youngests = self._look_up(m, number)
+        self._link(m, walker, number, live, befores)
+
+        under_way = Signal(self.LATENCY)
+        m.d.sync += under_way.eq(under_way << 1 | self.probes)
+        some, walks = self._walks(m, number, live, youngests)
+        begins = Signal()
+        entry = waiting.i.p
+        m.d.comb += [
+            begins.eq(under_way[-1] & some.any()),
+            waiting.i.valid.eq(begins),
+            entry.probe.tuple.eq(delayed(m, self.probe, self.LATENCY, name="probe")),
+            entry.probe.epoch.eq(guard.now),
+            entry.walk.eq(walks[0]),
+        ]
+        if banks == 2:
+            m.d.comb += [
+                entry.walk.eq(Mux(some[0], walks[0].as_value(), walks[1].as_value())),
+                entry.bank.eq(~some[0]),
+                entry.further.eq(walks[1]),
+                entry.more.eq(some.all()),
+            ]
+        connect(m, waiting.o, walker.i)
+        connect(m, matches.o, flipped(self.o))
+        m.d.comb += [
+            guard.arrives.eq(self.enter),
+            guard.begins.eq(begins),
+            guard.ends.eq(walker.ends),
+            guard.ended.eq(walker.ended.epoch),
+            matches.enter.eq(self.enter),
+            matches.place.eq(number),
+            matches.tuple.eq(self.tuple),
+            matches.visits.eq(walker.visits),
+            matches.candidate.tuple.eq(walker.candidate.probe.tuple),
+            matches.candidate.place.eq(walker.candidate.place),
+            matches.candidate.bank.eq(walker.candidate.bank),
+            walker.go.eq(matches.go),
+            self.busy.eq(under_way.any() | waiting.busy | walker.busy | matches.busy),
+        ]
+        m.d.sync += self.room.eq(~waiting.almost_full & ~guard.halt)
+        return m
+
+    def _look_up(self, m, number):
+        """What the banks hold: the youngest of the bucket that a tuple enters, and of the bucket that is looked up."""
+        tables = [HeadTable(self._ring.number_bits, self._depth) for _ in range(self._groups.banks)]
+        for bank, table in enumerate(tables):
+            m.submodules[f"table{bank}"] = table
+            m.d.comb += [
+                table.enter.eq(self.enter & (self.bank == bank)),
+                table.bucket.eq(self.bucket),
+                table.place.eq(number),
+                table.wanted.eq(self.looked_up[bank]),
+            ]
+        return [table.before for table in tables], [table.youngest for table in tables]
+
+    def _link(self, m, walker, number, live, befores):
+        """Store with each tuple how far back the youngest of its bucket was, if that is in the window."""
+        wait = HeadTable.LATENCY
+        place, lived = (delayed(m, value, wait, name=name) for name, value in (("of", number), ("lived", live)))
+        before = befores[0]
+        if len(befores) == 2:
+            before = Mux(delayed(m, self.bank, wait, name="bank"), befores[1], befores[0])
+        gap, _, some = self._back(m, "link", place, before, lived)
+        m.d.comb += [
+            walker.enter.eq(delayed(m, self.enter, self.LATENCY, resets=True, name="enter")),
+            walker.place.eq(delayed(m, place, 2, name="place")),
+            walker.link.gap.eq(gap),
+            walker.link.some.eq(some),
+        ]
+
+    def _walks(self, m, number, live, youngests):
+        """Where the walks of a probe begin, and which of them there are."""
+        # A cycle later both counts know of the tuple that came with the probe.
+        wait = HeadTable.LATENCY - 1
+        upto, lived = (delayed(m, value, wait, name=name) for name, value in (("upto", number), ("living", live)))
+        wanted = delayed(m, self.wanted, self.LATENCY, name="wanted")
+        some, walks = [], []
+        for bank, youngest in enumerate(youngests):
+            walk = Signal(walk_layout(self._ring), name=f"walk{bank}")
+            _, left, there = self._back(m, f"walk{bank}", upto, youngest, lived)
+            m.d.comb += [walk.place.eq(delayed(m, youngest, 2, name=f"youngest{bank}")), walk.left.eq(left)]
+            some.append(there & wanted[bank])
+            walks.append(walk)
+        return Cat(some), walks
+
+    def _back(self, m, name, number, place, live):
+        """How many tuples lie between a place and the next one to come, and how many of the window beyond it.
+
+        Both two cycles later, when the last bit says whether it is in the window at all.
+        """
+        bits = self._ring.number_bits
+        gap = Signal(bits, name=f"gap_{name}", reset_less=True)
+        left = Signal(self._ring.bits, name=f"left_{name}", reset_less=True)
+        some = Signal(name=f"some_{name}")
+        beyond = Signal(bits + 1, name=f"beyond_{name}")
+        m.d.sync += [gap.eq(number - place - 1), left.eq(beyond), some.eq(0)]
+        m.d.comb += beyond.eq(delayed(m, live, 1, name=f"live_{name}") - gap - 1)
+        with m.If(~beyond[-1]):
+            m.d.sync += some.eq(1)
+        return delayed(m, gap, 1, name=f"gap_{name}"), left, some

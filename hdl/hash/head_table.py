@@ -1,0 +1,81 @@
+"""The table of a hash window: for each bucket, where its youngest tuple is."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import ceil_log2
+
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.pipeline import delayed
+from streamjoin.hdl.lib.ram import NEVER_COLLIDES
+
+
+class HeadTable(Part):
+    """In each cycle one tuple may be entered and one bucket looked up; the tuple that enters comes first.
+
+    Entering is no read-modify-write: what is written is where the tuple goes, whatever was there before, and what was
+    there, which becomes the tuple's link, is read on the side. There are two copies of the table, one for each reader.
+    Block RAM does not say what a word gives that is read while it is written. So the copy for links is written a cycle
+    after it was read, and a tuple whose bucket had one in the cycle before gets that one's place instead of what it
+    read; and a bucket that is looked up while a tuple enters it gets the place of that tuple.
+
+    A bucket that has never been entered holds anything. Nothing is cleared: whoever uses a place knows how many tuples
+    there are, and makes nothing of a place that is none of theirs (:class:`~streamjoin.hdl.hash.hash_window.HashWindow`).
+
+    Parameters
+    ----------
+    bits
+        Of what tells where a tuple is.
+    buckets
+        A power of two.
+
+    Members
+    -------
+    enter, bucket, place
+        A tuple is entered: into which bucket, and where it is stored.
+    before
+        What that bucket held, three cycles later.
+    wanted
+        The bucket that is looked up.
+    youngest
+        What it holds, three cycles later.
+    """
+
+    #: Cycles from a bucket to what it holds.
+    LATENCY = 3
+
+    def __init__(self, bits: int, buckets: int):
+        if buckets & (buckets - 1):
+            raise ValueError(f"the number of buckets is a power of two, not {buckets}")
+        self._bits = bits
+        self._buckets = buckets
+        bucket = max(1, ceil_log2(buckets))
+        super().__init__(
+            {
+                "enter": In(1),
+                "bucket": In(bucket),
+                "place": In(bits),
+                "before": Out(bits),
+                "wanted": In(bucket),
+                "youngest": Out(bits),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        entered = delayed(m, self.enter, 1, resets=True, name="entered")
+        last, place = delayed(m, self.bucket, 1, name="last"), delayed(m, self.place, 1, name="place")
+        # The reader of links minds the tuple of the cycle before, the other one that of the same cycle.
+        for name, read, (enter, bucket, where), result in (
+            ("links", self.bucket, (entered, last, place), self.before),
+            ("heads", self.wanted, (self.enter, self.bucket, self.place), self.youngest),
+        ):
+            table = memory.Memory(shape=self._bits, depth=max(2, self._buckets), init=[], attrs=NEVER_COLLIDES)
+            m.submodules[name] = table
+            write, look = table.write_port(), table.read_port()
+            found = delayed(m, look.data, 1, name=f"found_{name}")
+            meets = delayed(m, enter & (bucket == read), 2, name=f"meets_{name}")
+            newer = delayed(m, where, 2, name=f"newer_{name}")
+            m.d.comb += [look.addr.eq(read), write.addr.eq(bucket), write.data.eq(where), write.en.eq(enter)]
+            m.d.sync += result.eq(Mux(meets, newer, found))
+        return m

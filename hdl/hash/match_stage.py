@@ -1,0 +1,105 @@
+"""The match stage: reads the tuples that walks visit, and compares each with the one that looks for it."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, memory
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.hdl.hash.key_groups import KeyGroups
+from streamjoin.hdl.hash.window_ring import WindowRing
+from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lib.pipeline import delayed
+from streamjoin.hdl.lib.ram import NEVER_COLLIDES
+
+
+class MatchStage(Part):
+    """Takes a candidate in every cycle, and has its result in the queue five cycles later, if there is one.
+
+    Parameters
+    ----------
+    layout
+        Layouts and join condition.
+    side
+        ``"r"`` or ``"s"``: whose tuples are stored here.
+    ring
+        Where they are.
+    groups
+        What belongs into which bank.
+    queue
+        Results that may wait before ``go`` goes down.
+
+    Members
+    -------
+    enter, place, tuple
+        A tuple to be stored.
+    visits, candidate
+        A place to be compared with a tuple of the other side.
+    go
+        Candidates may come in the next cycle.
+    o
+        Results.
+    busy
+        There is something inside.
+    """
+
+    #: Cycles from a candidate to its result.
+    LATENCY = 5
+
+    def __init__(self, layout: TupleLayout, side: str, ring: WindowRing, groups: KeyGroups, queue: int):
+        self._layout = layout
+        self._side = side
+        self._ring = ring
+        self._groups = groups
+        self._queue = queue
+        super().__init__(
+            {
+                "enter": In(1),
+                "place": In(ring.bits),
+                "tuple": In(layout.tuple),
+                "visits": In(1),
+                "candidate": In(data.StructLayout({"tuple": layout.tuple, "place": ring.bits, "bank": 1})),
+                "go": Out(1),
+                "o": Out(layout.results),
+                "busy": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        layout = self._layout
+        m.submodules.tuples = tuples = memory.Memory(
+            shape=layout.tuple, depth=self._ring.places, init=[], attrs=NEVER_COLLIDES
+        )
+        write, read = tuples.write_port(), tuples.read_port()
+        m.d.comb += [write.addr.eq(self.place), write.data.eq(self.tuple), write.en.eq(self.enter)]
+
+        m.submodules.results = results = FIFO.with_reserve(layout.result, self._queue, self.LATENCY + 2)
+        connect(m, results.o, flipped(self.o))
+        # The warning of the queue takes a cycle to reach the walker: so far candidates may still come.
+        m.d.sync += self.go.eq(~results.almost_full)
+
+        asked = Signal(self.candidate.shape(), reset_less=True)
+        there = Signal(self.LATENCY)
+        m.d.sync += [asked.eq(self.candidate), there.eq(there << 1 | self.visits)]
+        m.d.comb += [read.addr.eq(asked.place), self.busy.eq(there.any() | results.busy)]
+        stored = data.View(layout.tuple, delayed(m, read.data, 1, name="stored"))
+        probe = data.View(layout.tuple, delayed(m, asked.tuple, 2, name="probe"))
+        bank = delayed(m, asked.bank, 2, name="bank")
+        pair = {"r": (stored, probe), "s": (probe, stored)}[self._side]
+
+        conditions = [*layout.conditions(*pair), self._groups.of_bank(stored.key, bank)]
+        held = [Signal(name=f"holds{n}") for n in range(len(conditions))]
+        made, result = (Signal(layout.result, name=name, reset_less=True) for name in ("made", "result"))
+        matches = Signal()
+        m.d.sync += [
+            *(holds.eq(condition) for holds, condition in zip(held, conditions, strict=True)),
+            *layout.join(made, *pair),
+            result.eq(made),
+            matches.eq(there[3]),
+        ]
+        for holds in held:
+            with m.If(~holds):
+                m.d.sync += matches.eq(0)
+        m.d.comb += [results.i.valid.eq(matches), results.i.p.eq(result)]
+        return m
