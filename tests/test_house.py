@@ -15,7 +15,7 @@ FAMILIES = {
     "hdl.chain": ("hdl.handshake_async", "hdl.llhj"),
     "hdl.multiway": ("hdl.circular", "hdl.stashed"),
 }
-DESIGNS = (*(design for designs in FAMILIES.values() for design in designs), "hdl.bisort")
+DESIGNS = (*(design for designs in FAMILIES.values() for design in designs), "hdl.bisort", "hdl.hash")
 #: For each folder those that it may know besides itself; a design knows its family, and no other design.
 MAY_KNOW = {
     "reference": (),

@@ -1,13 +1,12 @@
 """The chain walker: goes from each bucket's youngest tuple back to the oldest that counts, several walks at a time."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, memory, stream
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.hash.window_ring import WindowRing
-from streamjoin.hdl.lib.ram import NEVER_COLLIDES
+from streamjoin.hdl.lib.split_memory import SplitMemory
 
 
 def walk_layout(ring: WindowRing) -> data.StructLayout:
@@ -89,22 +88,19 @@ class ChainWalker(Part):
     def elaborate(self, platform):
         m = Module()
         ring = self._ring
-        m.submodules.links = links = memory.Memory(
-            shape=link_layout(ring), depth=ring.places, init=[], attrs=NEVER_COLLIDES
-        )
-        write, read = links.write_port(), links.read_port()
-        m.d.comb += [write.addr.eq(self.place), write.data.eq(self.link), write.en.eq(self.enter)]
+        m.submodules.links = links = SplitMemory(link_layout(ring), ring.places)
+        m.d.comb += [links.enter.eq(self.enter), links.into.eq(self.place), links.word.eq(self.link)]
 
         # Where a walk is: its link is asked for, comes out of the memory, tells where to go, has told.
-        asks, reads, steps, decides = stages = [
+        asks, reads, steps, decides = [
             Signal(self.i.p.shape(), name=name, reset_less=True) for name in ("asks", "reads", "steps", "decides")
         ]
         there = Signal(self.ROUND)
         visited = Signal(3)
         link = Signal(link_layout(ring), reset_less=True)
-        goes_on = Signal()
+        goes_on, jumps = Signal(), Signal()
         m.d.comb += [
-            read.addr.eq(asks.walk.place),
+            links.asked.eq(asks.walk.place),
             self.visits.eq(there[0] & self.go),
             self.candidate.probe.eq(asks.probe),
             self.candidate.place.eq(asks.walk.place),
@@ -115,18 +111,16 @@ class ChainWalker(Part):
             reads.eq(asks),
             steps.eq(reads),
             decides.eq(steps),
-            link.eq(read.data),
+            link.eq(links.found),
             visited.eq(visited << 1 | self.visits),
         ]
         # The link of a visit that is made moves the walk; one that is not made is tried again.
         behind = Signal(ring.bits + 1)
         m.d.comb += behind.eq(steps.walk.left - link.gap - 1)
-        m.d.sync += goes_on.eq(~visited[1])
+        m.d.sync += [goes_on.eq(~visited[1]), jumps.eq(0)]
         with m.If(visited[1]):
-            m.d.sync += [
-                decides.walk.place.eq(steps.walk.place - link.gap - 1),
-                decides.walk.left.eq(behind),
-            ]
+            place, wraps = ring.back(steps.walk.place, link.gap)
+            m.d.sync += [decides.walk.place.eq(place), decides.walk.left.eq(behind), jumps.eq(wraps)]
         with m.If(visited[1] & link.some & ~behind[-1]):
             m.d.sync += goes_on.eq(1)
 
@@ -138,7 +132,9 @@ class ChainWalker(Part):
             self.ends.eq(there[3] & ~stays),
             self.ended.eq(decides.probe),
         ]
-        m.d.sync += [there.eq(there << 1 | stays | self.i.valid), asks.eq(Mux(stays, decides, self.i.p))]
+        on = Signal.like(decides)
+        m.d.comb += [on.eq(decides), on.walk.place.eq(ring.jumped(decides.walk.place, jumps))]
+        m.d.sync += [there.eq(there << 1 | stays | self.i.valid), asks.eq(Mux(stays, on, self.i.p))]
         if self._banks == 2:
             with m.If(there[3] & ~goes_on & more):
                 m.d.sync += [asks.walk.eq(decides.further), asks.bank.eq(1), asks.more.eq(0)]

@@ -1,6 +1,6 @@
 """A hash window: the tuples of one stream, found by those of the other."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
@@ -49,8 +49,8 @@ class HashWindow(Part):
         Where.
     groups
         Which keys share a bucket.
-    buckets
-        Of all banks together, a power of two.
+    depth
+        Buckets in each bank, a power of two.
     queue, results
         Probes that may wait for the walker, and results that may wait for the output.
     reserve
@@ -80,7 +80,7 @@ class HashWindow(Part):
         ring: WindowRing,
         groups: KeyGroups,
         *,
-        buckets: int,
+        depth: int,
         queue: int,
         results: int,
         reserve: int,
@@ -89,7 +89,7 @@ class HashWindow(Part):
         self._side = side
         self._ring = ring
         self._groups = groups
-        self._depth = buckets // groups.banks
+        self._depth = depth
         self._queue, self._results, self._reserve = queue, results, reserve
         bucket = max(1, ceil_log2(self._depth))
         super().__init__(
@@ -113,20 +113,15 @@ class HashWindow(Part):
         ring, banks = self._ring, self._groups.banks
         probe = data.StructLayout({"tuple": self._layout.tuple, "epoch": 1})
         m.submodules.walker = walker = ChainWalker(ring, probe, banks)
-        m.submodules.matches = matches = MatchStage(
-            self._layout, self._side, ring, self._groups, self._results
-        )
+        m.submodules.matches = matches = MatchStage(self._layout, self._side, ring, self._groups, self._results)
         m.submodules.waiting = waiting = FIFO.with_reserve(walker.i.p.shape(), self._queue, self._reserve)
         most = waiting.depth + 1 + ChainWalker.ROUND
         m.submodules.guard = guard = SlackGuard(ring.epoch, most)
 
-        # The number of the next tuple, and how many are in the window. Numbers begin far from 0 and from -1, which are
-        # what most memories hold before anything is written: buckets that say so look empty, and save walks in vain.
-        number, live = Signal(ring.number_bits, init=1 << ring.number_bits - 1), Signal(range(ring.window + 1))
-        with m.If(self.enter):
-            m.d.sync += number.eq(number + 1)
-            with m.If(live != ring.window):
-                m.d.sync += live.eq(live + 1)
+        # The number of the next tuple, and how many are in the window.
+        number, live = ring.count(m, self.enter), Signal(range(ring.window + 1))
+        with m.If(self.enter & (live != ring.window)):
+            m.d.sync += live.eq(live + 1)
         befores, youngests = self._look_up(m, number)
         self._link(m, walker, number, live, befores)
 
@@ -157,7 +152,7 @@ class HashWindow(Part):
             guard.ends.eq(walker.ends),
             guard.ended.eq(walker.ended.epoch),
             matches.enter.eq(self.enter),
-            matches.place.eq(number),
+            matches.place.eq(number.place),
             matches.tuple.eq(self.tuple),
             matches.visits.eq(walker.visits),
             matches.candidate.tuple.eq(walker.candidate.probe.tuple),
@@ -171,7 +166,7 @@ class HashWindow(Part):
 
     def _look_up(self, m, number):
         """What the banks hold: the youngest of the bucket that a tuple enters, and of the bucket that is looked up."""
-        tables = [HeadTable(self._ring.number_bits, self._depth) for _ in range(self._groups.banks)]
+        tables = [HeadTable(self._ring.number, self._depth) for _ in range(self._groups.banks)]
         for bank, table in enumerate(tables):
             m.submodules[f"table{bank}"] = table
             m.d.comb += [
@@ -192,7 +187,7 @@ class HashWindow(Part):
         gap, _, some = self._back(m, "link", place, before, lived)
         m.d.comb += [
             walker.enter.eq(delayed(m, self.enter, self.LATENCY, resets=True, name="enter")),
-            walker.place.eq(delayed(m, place, 2, name="place")),
+            walker.place.eq(delayed(m, place, 2, name="place")[: self._ring.bits]),
             walker.link.gap.eq(gap),
             walker.link.some.eq(some),
         ]
@@ -207,7 +202,7 @@ class HashWindow(Part):
         for bank, youngest in enumerate(youngests):
             walk = Signal(walk_layout(self._ring), name=f"walk{bank}")
             _, left, there = self._back(m, f"walk{bank}", upto, youngest, lived)
-            m.d.comb += [walk.place.eq(delayed(m, youngest, 2, name=f"youngest{bank}")), walk.left.eq(left)]
+            m.d.comb += [walk.place.eq(delayed(m, youngest.place, 2, name=f"youngest{bank}")), walk.left.eq(left)]
             some.append(there & wanted[bank])
             walks.append(walk)
         return Cat(some), walks
@@ -217,13 +212,25 @@ class HashWindow(Part):
 
         Both two cycles later, when the last bit says whether it is in the window at all.
         """
-        bits = self._ring.number_bits
-        gap = Signal(bits, name=f"gap_{name}", reset_less=True)
-        left = Signal(self._ring.bits, name=f"left_{name}", reset_less=True)
-        some = Signal(name=f"some_{name}")
-        beyond = Signal(bits + 1, name=f"beyond_{name}")
-        m.d.sync += [gap.eq(number - place - 1), left.eq(beyond), some.eq(0)]
-        m.d.comb += beyond.eq(delayed(m, live, 1, name=f"live_{name}") - gap - 1)
-        with m.If(~beyond[-1]):
+        ring = self._ring
+        number, place = Value.cast(number), Value.cast(place)
+        gap = Signal(len(number), name=f"gap_{name}", reset_less=True)
+        jumps, real, some = (Signal(name=f"{what}_{name}") for what in ("jumps", "real", "some"))
+        _, wraps = ring.back(number[: ring.bits], place[: ring.bits])
+        m.d.sync += [gap.eq(number - place - 1), jumps.eq(wraps), real.eq(ring.is_place(place[: ring.bits]))]
+
+        # Where a hole lies between the two, it counts as if so many more were in the window.
+        near, far = (Signal(range(1 << ring.bits), name=f"{what}_{name}", reset_less=True) for what in ("near", "far"))
+        beyond = Signal(len(number) + 1, name=f"beyond_{name}")
+        left, true_gap = (Signal(ring.bits, name=f"{what}_{name}", reset_less=True) for what in ("left", "true_gap"))
+        m.d.comb += beyond.eq(Mux(jumps, far, near) - gap - 1)
+        m.d.sync += [
+            near.eq(live),
+            far.eq(live + ring.hole),
+            left.eq(beyond),
+            true_gap.eq(ring.jumped(gap[: ring.bits], jumps)),
+            some.eq(0),
+        ]
+        with m.If(real & ~beyond[-1]):
             m.d.sync += some.eq(1)
-        return delayed(m, gap, 1, name=f"gap_{name}"), left, some
+        return true_gap, left, some

@@ -1,7 +1,7 @@
 """The table of a hash window: for each bucket, where its youngest tuple is."""
 
-from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import memory
+from amaranth.hdl import Module, Mux
+from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
@@ -19,13 +19,13 @@ class HeadTable(Part):
     after it was read, and a tuple whose bucket had one in the cycle before gets that one's place instead of what it
     read; and a bucket that is looked up while a tuple enters it gets the place of that tuple.
 
-    A bucket that has never been entered holds anything. Nothing is cleared: whoever uses a place knows how many tuples
-    there are, and makes nothing of a place that is none of theirs (:class:`~streamjoin.hdl.hash.hash_window.HashWindow`).
+    A bucket that has never been entered holds anything. Nothing is cleared: whoever uses a number knows how many tuples
+    there are, and makes nothing of one that is none of theirs (:class:`~streamjoin.hdl.hash.hash_window.HashWindow`).
 
     Parameters
     ----------
-    bits
-        Of what tells where a tuple is.
+    number
+        What tells where a tuple is.
     buckets
         A power of two.
 
@@ -44,20 +44,20 @@ class HeadTable(Part):
     #: Cycles from a bucket to what it holds.
     LATENCY = 3
 
-    def __init__(self, bits: int, buckets: int):
+    def __init__(self, number: data.StructLayout, buckets: int):
         if buckets & (buckets - 1):
             raise ValueError(f"the number of buckets is a power of two, not {buckets}")
-        self._bits = bits
+        self._number = number
         self._buckets = buckets
         bucket = max(1, ceil_log2(buckets))
         super().__init__(
             {
                 "enter": In(1),
                 "bucket": In(bucket),
-                "place": In(bits),
-                "before": Out(bits),
+                "place": In(number),
+                "before": Out(number),
                 "wanted": In(bucket),
-                "youngest": Out(bits),
+                "youngest": Out(number),
             }
         )
 
@@ -70,7 +70,7 @@ class HeadTable(Part):
             ("links", self.bucket, (entered, last, place), self.before),
             ("heads", self.wanted, (self.enter, self.bucket, self.place), self.youngest),
         ):
-            table = memory.Memory(shape=self._bits, depth=max(2, self._buckets), init=[], attrs=NEVER_COLLIDES)
+            table = memory.Memory(shape=self._number, depth=max(2, self._buckets), init=[], attrs=NEVER_COLLIDES)
             m.submodules[name] = table
             write, look = table.write_port(), table.read_port()
             found = delayed(m, look.data, 1, name=f"found_{name}")

@@ -64,15 +64,15 @@ class HashJoin(Part):
                 side,
                 p.rings[side],
                 p.groups,
-                buckets=p.buckets_of(side),
+                depth=p.depth_of(side),
                 queue=p.probe_queue,
                 results=p.result_queue,
                 reserve=RESERVE,
             )
             m.submodules[f"window_{side}"] = window
             connect(m, window.o, results.i[n])
-        for side, other, late in (("r", "s", 0), ("s", "r", 1)):
-            self._feed(m, side, getattr(gate, f"enter_{side}"), windows[side], windows[other], late)
+        self._feed(m, "r", "s", gate.enter_r, windows, late=0)
+        self._feed(m, "s", "r", gate.enter_s, windows, late=1)
 
         room, moving = Signal(), Signal()
         m.d.sync += [
@@ -82,32 +82,30 @@ class HashJoin(Part):
         m.d.comb += [gate.room.eq(room), gate.moving.eq(moving)]
         return m
 
-    def _feed(self, m, side, enters, own, other, late: int):
-        """Tuples of one side on their way to their own window, ``late`` cycles later, and to the one they look up."""
+    def _feed(self, m, side, other, enters, windows, *, late: int):
+        """Tuples of one side on their way to the other one's window, and ``late`` cycles later to their own."""
         p = self._parameters
         groups, port = p.groups, getattr(self, f"i_{side}")
         valid = delayed(m, enters, FRONT, resets=True, name=f"valid_{side}")
         first = delayed(m, port.p, 1, name=f"tuple_{side}")
-        last = delayed(m, first, FRONT - 1, name=f"tuple_{side}_on")
+        tuple_ = delayed(m, first, FRONT - 1, name=f"tuple_{side}")
+        # The ends of the interval that it looks for, then the buckets.
         key = data.View(p.layout.tuple, first).key
         ends = groups.ends(m, side, key)
-        depths = {window: buckets // groups.banks for window, buckets in ((own, p.buckets_of(side)), (other, p.buckets_of("s" if side == "r" else "r")))}
-        bucket, bank = Signal.like(own.bucket, reset_less=True), Signal(reset_less=True)
-        wanted, looked_up = (Signal.like(port, reset_less=True) for port in (other.wanted, other.looked_up))
         key = delayed(m, key, 1, name=f"key_{side}")
-        m.d.sync += [
-            bucket.eq(groups.stored(key, depths[own])),
-            bank.eq(groups.parity(key)),
-            wanted.eq(groups.wanted(ends)),
-            *(looked_up[n].eq(each) for n, each in enumerate(groups.looked_up(ends, depths[other]))),
+        stored, bank = groups.stored(key, p.depth_of(side)), groups.parity(key)
+        looked_up, wanted = groups.looked_up(ends, p.depth_of(other)), groups.wanted(ends)
+
+        theirs, own = windows[other], windows[side]
+        m.d.comb += [theirs.probes.eq(valid), theirs.probe.eq(tuple_)]
+        m.d.comb += [
+            theirs.looked_up[n].eq(delayed(m, bucket, 1, name=f"looked_up_{side}"))
+            for n, bucket in enumerate(looked_up)
         ]
         m.d.comb += [
-            own.enter.eq(delayed(m, valid, late, resets=True, name=f"entering_{side}")),
-            own.tuple.eq(delayed(m, last, late, name=f"stored_{side}")),
-            own.bank.eq(delayed(m, bank, late, name=f"bank_{side}")),
-            own.bucket.eq(delayed(m, bucket, late, name=f"bucket_{side}")),
-            other.probes.eq(valid),
-            other.probe.eq(last),
-            other.wanted.eq(wanted),
-            other.looked_up.eq(looked_up),
+            theirs.wanted.eq(delayed(m, wanted, 1, name=f"wanted_{side}")),
+            own.enter.eq(delayed(m, valid, late, resets=True, name=f"enter_{side}")),
+            own.tuple.eq(delayed(m, tuple_, late, name=f"stored_{side}")),
+            own.bank.eq(delayed(m, bank, 1 + late, name=f"bank_{side}")),
+            own.bucket.eq(delayed(m, stored, 1 + late, name=f"bucket_{side}")),
         ]

@@ -1,7 +1,7 @@
 """The match stage: reads the tuples that walks visit, and compares each with the one that looks for it."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, memory
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
@@ -10,7 +10,7 @@ from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.pipeline import delayed
-from streamjoin.hdl.lib.ram import NEVER_COLLIDES
+from streamjoin.hdl.lib.split_memory import SplitMemory
 
 
 class MatchStage(Part):
@@ -68,11 +68,8 @@ class MatchStage(Part):
     def elaborate(self, platform):
         m = Module()
         layout = self._layout
-        m.submodules.tuples = tuples = memory.Memory(
-            shape=layout.tuple, depth=self._ring.places, init=[], attrs=NEVER_COLLIDES
-        )
-        write, read = tuples.write_port(), tuples.read_port()
-        m.d.comb += [write.addr.eq(self.place), write.data.eq(self.tuple), write.en.eq(self.enter)]
+        m.submodules.tuples = tuples = SplitMemory(layout.tuple, self._ring.places)
+        m.d.comb += [tuples.enter.eq(self.enter), tuples.into.eq(self.place), tuples.word.eq(self.tuple)]
 
         m.submodules.results = results = FIFO.with_reserve(layout.result, self._queue, self.LATENCY + 2)
         connect(m, results.o, flipped(self.o))
@@ -82,8 +79,8 @@ class MatchStage(Part):
         asked = Signal(self.candidate.shape(), reset_less=True)
         there = Signal(self.LATENCY)
         m.d.sync += [asked.eq(self.candidate), there.eq(there << 1 | self.visits)]
-        m.d.comb += [read.addr.eq(asked.place), self.busy.eq(there.any() | results.busy)]
-        stored = data.View(layout.tuple, delayed(m, read.data, 1, name="stored"))
+        m.d.comb += [tuples.asked.eq(asked.place), self.busy.eq(there.any() | results.busy)]
+        stored = data.View(layout.tuple, delayed(m, tuples.found, 1, name="stored"))
         probe = data.View(layout.tuple, delayed(m, asked.tuple, 2, name="probe"))
         bank = delayed(m, asked.bank, 2, name="bank")
         pair = {"r": (stored, probe), "s": (probe, stored)}[self._side]

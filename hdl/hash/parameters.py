@@ -25,7 +25,9 @@ class HashParameters(TwoStreamParameters):
     probe_queue: int = parameter(
         48, "tuples of a stream that may wait for their walks through the other's buckets", samples=(1, 2, 8, 48)
     )
-    result_queue: int = parameter(56, "results of a stream's tuples that may wait for the output", samples=(1, 2, 8, 56))
+    result_queue: int = parameter(
+        56, "results of a stream's tuples that may wait for the output", samples=(1, 2, 8, 56)
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -54,10 +56,10 @@ class HashParameters(TwoStreamParameters):
         """Where the tuples of each stream are."""
         return {"r": WindowRing(self.window_r), "s": WindowRing(self.window_s)}
 
-    def buckets_of(self, side: str) -> int:
-        """Buckets of a stream's table."""
+    def depth_of(self, side: str) -> int:
+        """Buckets in each bank of a stream's table."""
         banks = self.groups.banks
-        return max(banks, self.buckets or 2 * banks << ceil_log2(self.rings[side].window))
+        return max(banks, self.buckets or 2 * banks << ceil_log2(self.rings[side].window)) // banks
 
     @property
     def comparisons_per_cycle(self) -> int:
