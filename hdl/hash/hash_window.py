@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.hash.chain_walker import ChainWalker, walk_layout
+from streamjoin.hdl.hash.chain_walker import SLOTS, ChainWalker, walk_layout
 from streamjoin.hdl.hash.head_table import HeadTable
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.match_stage import MatchStage
@@ -111,12 +111,11 @@ class HashWindow(Part):
     def elaborate(self, platform):
         m = Module()
         ring, banks = self._ring, self._groups.banks
-        probe = data.StructLayout({"tuple": self._layout.tuple, "epoch": 1})
-        m.submodules.walker = walker = ChainWalker(ring, probe, banks)
+        m.submodules.walker = walker = ChainWalker(ring, banks)
         m.submodules.matches = matches = MatchStage(self._layout, self._side, ring, self._groups, self._results)
-        m.submodules.waiting = waiting = FIFO.with_reserve(walker.i.p.shape(), self._queue, self._reserve)
-        most = waiting.depth + 1 + ChainWalker.ROUND
-        m.submodules.guard = guard = SlackGuard(ring.epoch, most)
+        waits = data.StructLayout({"probe": self._layout.tuple, "request": walker.i.p.shape()})
+        m.submodules.waiting = waiting = FIFO.with_reserve(waits, self._queue, self._reserve)
+        m.submodules.guard = guard = SlackGuard(ring.epoch, most=waiting.depth + 1 + SLOTS)
 
         # The number of the next tuple, and how many are in the window.
         number, live = ring.count(m, self.enter), Signal(range(ring.window + 1))
@@ -129,36 +128,39 @@ class HashWindow(Part):
         m.d.sync += under_way.eq(under_way << 1 | self.probes)
         some, walks = self._walks(m, number, live, youngests)
         begins = Signal()
-        entry = waiting.i.p
+        request = waiting.i.p.request
         m.d.comb += [
             begins.eq(under_way[-1] & some.any()),
             waiting.i.valid.eq(begins),
-            entry.probe.tuple.eq(delayed(m, self.probe, self.LATENCY, name="probe")),
-            entry.probe.epoch.eq(guard.now),
-            entry.walk.eq(walks[0]),
+            waiting.i.p.probe.eq(delayed(m, self.probe, self.LATENCY, name="probe")),
+            request.epoch.eq(guard.now),
+            request.walk.eq(walks[0]),
         ]
         if banks == 2:
             m.d.comb += [
-                entry.walk.eq(Mux(some[0], walks[0].as_value(), walks[1].as_value())),
-                entry.bank.eq(~some[0]),
-                entry.further.eq(walks[1]),
-                entry.more.eq(some.all()),
+                request.walk.eq(Mux(some[0], walks[0].as_value(), walks[1].as_value())),
+                request.bank.eq(~some[0]),
+                request.further.eq(walks[1]),
+                request.more.eq(some.all()),
             ]
-        connect(m, waiting.o, walker.i)
         connect(m, matches.o, flipped(self.o))
         m.d.comb += [
             guard.arrives.eq(self.enter),
             guard.begins.eq(begins),
             guard.ends.eq(walker.ends),
-            guard.ended.eq(walker.ended.epoch),
+            guard.ended.eq(walker.ended),
+            walker.i.valid.eq(waiting.o.valid),
+            walker.i.p.eq(waiting.o.p.request),
+            waiting.o.ready.eq(walker.i.ready),
+            walker.go.eq(matches.go),
             matches.enter.eq(self.enter),
             matches.place.eq(number.place),
             matches.tuple.eq(self.tuple),
+            matches.begins.eq(walker.i.ready),
+            matches.slot.eq(walker.slot),
+            matches.probe.eq(waiting.o.p.probe),
             matches.visits.eq(walker.visits),
-            matches.candidate.tuple.eq(walker.candidate.probe.tuple),
-            matches.candidate.place.eq(walker.candidate.place),
-            matches.candidate.bank.eq(walker.candidate.bank),
-            walker.go.eq(matches.go),
+            matches.visit.eq(walker.visit),
             self.busy.eq(under_way.any() | waiting.busy | walker.busy | matches.busy),
         ]
         m.d.sync += self.room.eq(~waiting.almost_full & ~guard.halt)

@@ -1,20 +1,22 @@
 """The match stage: reads the tuples that walks visit, and compares each with the one that looks for it."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data
+from amaranth.lib import data, memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.tuple_layout import TupleLayout
+from streamjoin.hdl.hash.chain_walker import SLOTS, visit_layout
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.pipeline import delayed
+from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 from streamjoin.hdl.lib.split_memory import SplitMemory
 
 
 class MatchStage(Part):
-    """Takes a candidate in every cycle, and has its result in the queue five cycles later, if there is one.
+    """Takes a visit in every cycle, and has its result in the queue five cycles later, if there is one.
 
     Parameters
     ----------
@@ -33,17 +35,19 @@ class MatchStage(Part):
     -------
     enter, place, tuple
         A tuple to be stored.
-    visits, candidate
-        A place to be compared with a tuple of the other side.
+    begins, slot, probe
+        A walk may begin, on behalf of which tuple of the other side.
+    visits, visit
+        A place to be compared with the tuple that has the slot.
     go
-        Candidates may come in the next cycle.
+        Visits may be made in the next cycle.
     o
         Results.
     busy
         There is something inside.
     """
 
-    #: Cycles from a candidate to its result.
+    #: Cycles from a visit to its result.
     LATENCY = 5
 
     def __init__(self, layout: TupleLayout, side: str, ring: WindowRing, groups: KeyGroups, queue: int):
@@ -57,8 +61,11 @@ class MatchStage(Part):
                 "enter": In(1),
                 "place": In(ring.bits),
                 "tuple": In(layout.tuple),
+                "begins": In(1),
+                "slot": In(range(SLOTS)),
+                "probe": In(layout.tuple),
                 "visits": In(1),
-                "candidate": In(data.StructLayout({"tuple": layout.tuple, "place": ring.bits, "bank": 1})),
+                "visit": In(visit_layout(ring)),
                 "go": Out(1),
                 "o": Out(layout.results),
                 "busy": Out(1),
@@ -73,15 +80,20 @@ class MatchStage(Part):
 
         m.submodules.results = results = FIFO.with_reserve(layout.result, self._queue, self.LATENCY + 2)
         connect(m, results.o, flipped(self.o))
-        # The warning of the queue takes a cycle to reach the walker: so far candidates may still come.
+        # The warning of the queue takes a cycle to reach the walker: so far visits may still come.
         m.d.sync += self.go.eq(~results.almost_full)
 
-        asked = Signal(self.candidate.shape(), reset_less=True)
+        m.submodules.probes = probes = memory.Memory(shape=layout.tuple, depth=SLOTS, init=[], attrs=NEVER_COLLIDES)
+        new, old = probes.write_port(), probes.read_port()
+        m.d.comb += [new.addr.eq(self.slot), new.data.eq(self.probe), new.en.eq(self.begins)]
+
+        asked = Signal(self.visit.shape(), reset_less=True)
         there = Signal(self.LATENCY)
-        m.d.sync += [asked.eq(self.candidate), there.eq(there << 1 | self.visits)]
+        m.d.sync += [asked.eq(self.visit), there.eq(there << 1 | self.visits)]
         m.d.comb += [tuples.asked.eq(asked.place), self.busy.eq(there.any() | results.busy)]
         stored = data.View(layout.tuple, delayed(m, tuples.found, 1, name="stored"))
-        probe = data.View(layout.tuple, delayed(m, asked.tuple, 2, name="probe"))
+        m.d.comb += old.addr.eq(delayed(m, asked.slot, 1, name="slot"))
+        probe = old.data
         bank = delayed(m, asked.bank, 2, name="bank")
         pair = {"r": (stored, probe), "s": (probe, stored)}[self._side]
 
