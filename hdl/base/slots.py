@@ -18,6 +18,5 @@ class Slots(data.StructLayout):
     """
 
     def __init__(self, item: ShapeLike, width: int):
-        self.item = item
         # The count comes last, as a valid bit does: items of whole words stay aligned to them in the simulator.
         super().__init__({"slots": data.ArrayLayout(item, width), "count": range(width + 1)})

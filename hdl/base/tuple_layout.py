@@ -142,12 +142,15 @@ class TupleLayout:
         """One result after the other."""
         return stream.Signature(self.result)
 
+    def input_slot(self, side: str) -> data.StructLayout:
+        """A tuple as it enters by the port of this side: with its place among those of R, if there are several."""
+        if self.width == 1 or side != "s":
+            return self.arrival
+        return data.StructLayout({**self.arrival.members, "after": range(self.width + 1)})
+
     def input_payload(self, side: str) -> data.StructLayout:
         """What enters by the port of this side in one transfer."""
-        if self.width == 1:
-            return self.arrival
-        after = {"after": range(self.width + 1)} if side == "s" else {}
-        return Slots(data.StructLayout({**self.arrival.members, **after}), self.width)
+        return self.arrival if self.width == 1 else Slots(self.input_slot(side), self.width)
 
     @property
     def output_payload(self) -> data.StructLayout:
