@@ -7,7 +7,7 @@ from amaranth.lib.wiring import connect, flipped
 
 from streamjoin.hdl.base.design import Design
 from streamjoin.hdl.base.parameters import parameter
-from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.part import Ported
 from streamjoin.hdl.base.ports import CONTROL, join_ports
 from streamjoin.hdl.nested_loop.join import NestedLoopJoin
 from streamjoin.hdl.nested_loop.parameters import NestedLoopParameters
@@ -28,7 +28,7 @@ class WideParameters(NestedLoopParameters):
         return NestedLoopParameters(**given | ({"on_full": "stall"} if self.width > 1 else {}))
 
 
-class WideJoin(Part):
+class WideJoin(Ported):
     """A nested-loop join behind wide ports: tuples go into it one after the other, results are gathered.
 
     Parameters
