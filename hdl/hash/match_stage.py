@@ -1,7 +1,7 @@
 """The match stage: reads the tuples that walks visit, and compares each with the one that looks for it."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, memory
+from amaranth.lib import memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
@@ -91,7 +91,7 @@ class MatchStage(Part):
         there = Signal(self.LATENCY)
         m.d.sync += [asked.eq(self.visit), there.eq(there << 1 | self.visits)]
         m.d.comb += [tuples.asked.eq(asked.place), self.busy.eq(there.any() | results.busy)]
-        stored = data.View(layout.tuple, delayed(m, tuples.found, 1, name="stored"))
+        stored = delayed(m, tuples.found, 1, name="stored")
         m.d.comb += old.addr.eq(delayed(m, asked.slot, 1, name="slot"))
         probe = old.data
         bank = delayed(m, asked.bank, 2, name="bank")

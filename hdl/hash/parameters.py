@@ -6,6 +6,7 @@ import typing
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
+from streamjoin.hdl.hash.hash_window import WindowSizes
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.reference.key_ranges import closed
@@ -52,14 +53,14 @@ class HashParameters(TwoStreamParameters):
         return KeyGroups(ranges[0][0], ranges[-1][1], self.key_width, self.hash_seed)
 
     @property
-    def rings(self) -> dict[str, WindowRing]:
-        """Where the tuples of each stream are."""
-        return {"r": WindowRing(self.window_r), "s": WindowRing(self.window_s)}
+    def sizes(self) -> dict[str, WindowSizes]:
+        """Of the window of each stream."""
+        return {side: self._sizes_of(window) for side, window in zip("rs", self.windows, strict=True)}
 
-    def depth_of(self, side: str) -> int:
-        """Buckets in each bank of a stream's table."""
+    def _sizes_of(self, window: int) -> WindowSizes:
         banks = self.groups.banks
-        return max(banks, self.buckets or 2 * banks << ceil_log2(self.rings[side].window)) // banks
+        buckets = self.buckets or 2 * banks << ceil_log2(window)
+        return WindowSizes(WindowRing(window), max(1, buckets // banks), self.probe_queue, self.result_queue)
 
     @property
     def comparisons_per_cycle(self) -> int:
