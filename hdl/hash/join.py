@@ -6,9 +6,9 @@ from amaranth.lib.wiring import connect, flipped
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.ports import connect_gate, join_ports
 from streamjoin.hdl.hash.parameters import HashParameters
+from streamjoin.hdl.hash.results import Results
 from streamjoin.hdl.hash.window_pair import WindowPair
 from streamjoin.hdl.lib.input_gate import InputGate
-from streamjoin.hdl.lib.merger import Merger
 
 
 class HashJoin(Part):
@@ -50,7 +50,7 @@ class HashJoin(Part):
         connect_gate(m, self, gate, p.layout)
         # A cycle each for the warning and for the gate, which is told here, and the one in which it opened.
         m.submodules.windows = windows = WindowPair(p.layout, p.groups, p.sizes, pending=3)
-        m.submodules.results = results = Merger(p.layout.result, 4)
+        m.submodules.results = results = Results(p.layout.result, 2, p.results)
         for n, port in enumerate(results.i):
             connect(m, windows.o[n], port)
         connect(m, results.o, flipped(self.o_result))

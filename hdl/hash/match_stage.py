@@ -107,7 +107,8 @@ class MatchStage(Part):
             result.eq(made),
             matches.eq(there[3]),
         ]
-        for holds in held:
+        distances = [delayed(m, distance, 1, name="distance") for distance in layout.distances(*pair)]
+        for holds in (*held, layout.in_windows(distances)):
             with m.If(~holds):
                 m.d.sync += matches.eq(0)
         m.d.comb += [results.i.valid.eq(matches), results.i.p.eq(result)]
