@@ -77,12 +77,15 @@ class EarlyLeavers(Part):
         found = Array(found)
 
         first = delayed(m, index[:lane] - window, 1, name="first")
+        came = [delayed(m, self.times[n], 1, name=f"time{n}") for n in range(width)]
         too_early = []
         for n in range(width):
             pushes = Signal(name=f"pushes{n}")
             m.d.sync += pushes.eq(self.enters & (self.count > n) & (inside + n >= window))
             stayed = Signal(self._time_width, name=f"stayed{n}", reset_less=True)
-            m.d.sync += stayed.eq(delayed(m, self.times[n], 1, name=f"time{n}") - found[(first + n)[:lane]])
+            # A tuple may push out another one of the same transfer.
+            old = came[n - window] if n >= window else found[(first + n)[:lane]]
+            m.d.sync += stayed.eq(came[n] - old)
             left = delayed(m, pushes, 1, resets=True, name=f"left{n}")
             too_early.append(delayed(m, left & (stayed < self._span), 1, resets=True, name=f"early{n}"))
         m.d.sync += self.early.eq(sum(too_early[1:], too_early[0]))

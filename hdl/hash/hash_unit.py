@@ -196,7 +196,7 @@ class HashUnit(Part):
         room = sizes.windows[side].ring.window
         numbers = FIFO.with_reserve(bits, room - 3, 2)
         m.submodules[f"numbers_{side}"] = numbers
-        horizon = Signal(bits, name=f"horizon_{side}", init=-(window + sizes.disorder))
+        horizon = Signal(bits, name=f"horizon_{side}", init=(1 << bits) - window - sizes.disorder)
         leaves, stores = Signal(name=f"leaves_{side}"), Signal(name=f"stores_{side}")
         m.d.sync += horizon.eq(newest - window - sizes.disorder)
         m.d.comb += [

@@ -128,5 +128,8 @@ class HashParameters(TwoStreamParameters):
 
     @property
     def patience(self) -> int:
-        # The longest silence: all walks that wait see a whole window each and find nothing.
-        return 4 * max(self.windows) * (self.probe_queue + 64) + 1000
+        # The longest silence: all walks that wait see a whole window each and find nothing, in each unit.
+        if self.width == 1:
+            return 4 * max(self.windows) * (self.probe_queue + 64) + 1000
+        most = max(sizes.ring.window for sizes in self.unit_sizes.windows.values())
+        return 4 * most * self.units * 64 + 1000

@@ -55,7 +55,7 @@ class Results(Part):
             roots = [flipped(self.o)]
         for n, root in enumerate(roots[: self._leaves]):
             mine = [self.i[leaf] for leaf in range(n, self._leaves, len(roots))]
-            m.submodules[f"tree{n}"] = tree = MergingTree(self._shape, len(mine))
+            m.submodules[f"tree{n}"] = tree = MergingTree(self._shape, len(mine), replicated=True)
             m.d.comb += tree.clear.eq(ResetSignal().replicate(len(tree.clear)))
             connect(m, tree.o, root)
             for leaf, port in zip(tree.i, mine, strict=True):
