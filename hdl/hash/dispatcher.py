@@ -14,7 +14,10 @@ from streamjoin.hdl.lib.pipeline import delayed
 
 
 class Dispatcher(Part):
-    """A lane for each slot: tuples leave it with their place in the arrival order, their home and their epoch.
+    """Two lanes for each slot: tuples leave them with their place in the arrival order, their home and their epoch.
+
+    The first half of the lanes is for homes in the lower half of the units, the other one for the upper half. So the
+    tuples of a slot, of which there may be one in every cycle, do not wait for each other when they part.
 
     Parameters
     ----------
@@ -60,8 +63,8 @@ class Dispatcher(Part):
                 "epoch": In(1),
                 "newest_r": Out(layout.number_bits),
                 "newest_s": Out(layout.number_bits),
-                "o_r": Out(lane).array(ports.width),
-                "o_s": Out(lane).array(ports.width),
+                "o_r": Out(lane).array(2 * ports.width),
+                "o_s": Out(lane).array(2 * ports.width),
                 "room": Out(1),
                 "busy": Out(1),
             }
@@ -96,14 +99,20 @@ class Dispatcher(Part):
                     numbered.epoch.eq(delayed(m, self.epoch, 1, name="epoch")),
                     come_before.eq(before[side][n]),
                 ]
-                lane = FIFO.with_reserve(numbered.shape(), self.DEPTH, self.LATENCY + self._pending)
-                m.submodules[f"lane_{side}{n}"] = lane
-                connect(m, lane.o, flipped(getattr(self, f"o_{side}")[n]))
-                m.d.sync += [lane.i.p.eq(numbered), lane.i.p.tuple.other.eq(expected + come_before)]
-                there = delayed(m, enters & (counts[side] > n), self.LATENCY - 1, resets=True, name=f"there_{side}{n}")
-                m.d.comb += lane.i.valid.eq(there)
-                full.append(lane.almost_full)
-                busy.append(lane.busy)
+                there = delayed(m, enters & (counts[side] > n), 1, resets=True, name=f"there_{side}{n}")
+                flight = Signal.like(numbered, name=f"flight_{side}{n}")
+                m.d.sync += [flight.eq(numbered), flight.tuple.other.eq(expected + come_before)]
+                for half in range(2):
+                    lane = FIFO.with_reserve(numbered.shape(), self.DEPTH, self.LATENCY + self._pending)
+                    m.submodules[f"lane_{side}{half}_{n}"] = lane
+                    connect(m, lane.o, flipped(getattr(self, f"o_{side}")[n + half * width]))
+                    mine = there & (numbered.home[-1] == half)
+                    m.d.comb += [
+                        lane.i.p.eq(flight),
+                        lane.i.valid.eq(delayed(m, mine, 1, resets=True, name=f"mine_{side}{half}_{n}")),
+                    ]
+                    full.append(lane.almost_full)
+                    busy.append(lane.busy)
         m.d.sync += [self.room.eq(~_any(full)), self.busy.eq(_any(busy))]
         return m
 

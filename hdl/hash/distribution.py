@@ -1,6 +1,6 @@
 """The distribution network: tuples from a few lanes, each to the unit that is its home."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -52,18 +52,17 @@ class Switch(Part):
 
 
 class Distribution(Part):
-    """A butterfly of switches from ``lanes`` lanes to twice as many units.
+    """A butterfly of switches, as many lanes as units.
 
-    The first step has no switches: each lane parts in two, for the units of the lower half and those of the upper one.
-    In each half a step for every further bit of ``home`` exchanges lanes that differ in that bit; so after the last
-    step an item is in the lane of its home, by way of neighbours of neighbours only. Tuples of one lane for one home
-    stay in order; else they may overtake each other.
+    The lanes of each half have the tuples for the units of that half. A step for every further bit of ``home``
+    exchanges lanes that differ in that bit; so after the last step an item is in the lane of its home, by way of
+    neighbours of neighbours only. Tuples of one lane for one home stay in order; else they may overtake each other.
 
     Parameters
     ----------
     shape
         What an item looks like; it has a field ``home``.
-    lanes
+    units
         A power of two.
     depth
         Items that may wait in front of each lane of each step.
@@ -76,44 +75,28 @@ class Distribution(Part):
         Something is inside.
     """
 
-    def __init__(self, shape: data.StructLayout, lanes: int, depth: int):
+    def __init__(self, shape: data.StructLayout, units: int, depth: int):
         self._shape = shape
-        self._lanes = lanes
+        self._units = units
         self._depth = depth
         ends = stream.Signature(shape)
-        super().__init__({"i": In(ends).array(lanes), "o": Out(ends).array(2 * lanes), "busy": Out(1)})
+        super().__init__({"i": In(ends).array(units), "o": Out(ends).array(units), "busy": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
-        steps = exact_log2(self._lanes)
-        ends = stream.Signature(self._shape)
-        lanes = [ends.create(path=(f"lane{n}",)) for n in range(2 * self._lanes)]
-        for n, port in enumerate(self.i):
-            lower, upper = lanes[n], lanes[n + self._lanes]
-            m.d.comb += [
-                lower.p.eq(port.p),
-                upper.p.eq(port.p),
-                lower.valid.eq(port.valid & ~port.p.home[steps]),
-                upper.valid.eq(port.valid & port.p.home[steps]),
-                port.ready.eq(Mux(port.p.home[steps], upper.ready, lower.ready)),
-            ]
-        busy = 0
-        for bit in range(steps):
+        lanes = [flipped(port) for port in self.i]
+        busy = []
+        for bit in range(exact_log2(self._units) - 1):
             after = list(lanes)
-            for n in (n for n in range(len(lanes)) if not n >> bit & 1):
+            for n in (n for n in range(self._units) if not n >> bit & 1):
                 switch = Switch(self._shape, bit, self._depth)
                 m.submodules[f"step{bit}_{n}"] = switch
                 for side, lane in enumerate((n, n | 1 << bit)):
-                    source = lanes[lane]
-                    m.d.comb += [
-                        switch.i[side].p.eq(source.p),
-                        switch.i[side].valid.eq(source.valid),
-                        source.ready.eq(switch.i[side].ready),
-                    ]
+                    connect(m, lanes[lane], switch.i[side])
                     after[lane] = switch.o[side]
-                busy = busy | switch.busy
+                busy.append(switch.busy)
             lanes = after
         for lane, port in zip(lanes, self.o, strict=True):
-            m.d.comb += [port.p.eq(lane.p), port.valid.eq(lane.valid), lane.ready.eq(port.ready)]
-        m.d.sync += self.busy.eq(busy)
+            connect(m, lane, flipped(port))
+        m.d.sync += self.busy.eq(Cat(busy).any())
         return m

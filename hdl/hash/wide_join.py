@@ -93,7 +93,7 @@ class WideHashJoin(Part):
     def _distribute(self, m, side, dispatcher, units):
         """The network of a stream, from the dispatcher's lanes to the units."""
         lanes = getattr(dispatcher, f"o_{side}")
-        network = Distribution(lanes[0].p.shape(), self._parameters.width, self._parameters.lane_queue)
+        network = Distribution(lanes[0].p.shape(), len(units), self._parameters.lane_queue)
         m.submodules[f"network_{side}"] = network
         newest = getattr(dispatcher, f"newest_{side}")
         for lane, port in zip(lanes, network.i, strict=True):
