@@ -19,10 +19,21 @@ from tests.sim.small_designs import DESIGNS, SMALL
 pytestmark = pytest.mark.skipif(not four_state.AVAILABLE, reason="no iverilog here: apt-get install iverilog")
 
 
+WIDE = "tests.sim.wide_design:DESIGN"
+CASES = DESIGNS | {
+    "wide": (WIDE, {"window_r": 6, "window_s": 4, "width": 3, "results": 2}),
+    "wide-in-drop": (
+        WIDE,
+        {"window": 4, "span": 20, "on_full": "drop", "predicate": "band:1", "width": 4, "results": 1, "queue": 1},
+    ),
+    "wide-out": (WIDE, {"window": 3, "width": 1, "results": 4}),
+}
+
+
 @pytest.mark.parametrize("rules", ["2005", "2012"])
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", CASES)
 def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
-    design, given = DESIGNS[name]
+    design, given = CASES[name]
     parameters = find(design).parameters(**SMALL | given)
     verilog = design_verilog(find(design), parameters)
     simulator = Simulator(
