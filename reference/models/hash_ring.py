@@ -1,18 +1,19 @@
 """Hash windows in a ring of units, several tuples a cycle, in plain Python.
 
-Each tuple has a home, a unit that is drawn by its key, and becomes an *operation* there. Operations reach their homes in
-any order, R and S alike. At a unit, and at once, an operation looks up the other stream's tuples that are stored there:
-it begins a walk, which goes on by itself (:mod:`streamjoin.reference.models.hash_window`). It is stored there, too, if
-there is a free place, and goes on to the next unit of the ring if it has not been stored, or if one of the other stream
-has *passed* there that was not stored and may be its partner. No operation goes through more units than there are.
+Each tuple has a home, a unit that is drawn by its key, and becomes an *operation* there. Operations reach their homes
+in any order, R and S alike. At a unit, and at once, an operation looks up the other stream's tuples that are stored
+there: it begins a walk, which goes on by itself (:mod:`streamjoin.reference.models.hash_window`). It is stored there,
+too, if there is a free place, and goes on to the next unit of the ring if it has not been stored, or if one of the
+other stream has *passed* there that was not stored and may be its partner. No operation goes through more units than
+there are.
 
 What it carries. Tuple number n of its stream knows c, how many of the other stream came before it. Of two that meet, x
 being the one that looks, y came earlier if y.n < x.c, and counts if x.c - y.n <= W of y's stream. Otherwise x came
 earlier and overtook nobody: it has been overtaken, and counts if y.c - x.n <= W of x's stream.
 
-Why a pair meets once. Let both have the same home. At a unit operations are handled one after the other, those that pass
-in the order in which they left the unit before; so the one that is second at home is second wherever both come. The
-first one never sees the second one, which is always stored later. The second one sees the first one where that is
+Why a pair meets once. Let both have the same home. At a unit operations are handled one after the other, those that
+pass in the order in which they left the unit before; so the one that is second at home is second wherever both come.
+The first one never sees the second one, which is always stored later. The second one sees the first one where that is
 stored, if it comes there: at each unit before, the first one passed without being stored. It sees it once, because a
 walk goes back in the order of storing. It takes one FIFO for both streams between two units, see the tests.
 
@@ -21,31 +22,32 @@ all operations, with their walks, have ended. So while an operation is under way
 come: counting its own, and for the other stream from its c on.
 
 When places become free. Whenever E more of a stream have come, a *tick*, each unit notes how much of that stream it has
-stored: a mark. What lies before a mark has come before that tick. L = ceil(W / E) + 2 ticks later, W + D more have come,
-and who may still ask has c > n + W: all before the mark is free. So marks wait in a shift register of L, and nobody
-compares numbers. A walk ends where it comes upon a free place: all that is behind it is free, too. Likewise, L + 1 ticks
-after a tuple has passed nobody who is still under way may be its partner: so passing sets a counter to L + 1, which each
-tick decreases.
+stored: a mark. What lies before a mark has come before that tick. L = ceil(W / E) + 2 ticks later, W + D more have
+come, and who may still ask has c > n + W: all before the mark is free. So marks wait in a shift register of L, and
+nobody compares numbers. A walk ends where it comes upon a free place: all that is behind it is free, too. Likewise, L +
+1 ticks after a tuple has passed nobody who is still under way may be its partner: so passing sets a counter to L + 1,
+which each tick decreases.
 
 Why there is always a place. Say x finds none at P units. All P C tuples that were in its way are different ones. They
 were stored after the mark that was last at the end of the register, which is at most E - 1 + L E tuples old; who is
-handled after a tick came at most D before it; and at the end of x's way D have come since x, counting x. So they
-are among W' + 7E - 2 tuples, x being another of these, where W' is W rounded up to multiples of E. With as many places,
+handled after a tick came at most D before it; and at the end of x's way D have come since x, counting x. So they are
+among W' + 7E - 2 tuples, x being another of these, where W' is W rounded up to multiples of E. With as many places,
 there is one for x (:attr:`Ring.least_room`).
 
 Bits. y.n lies at most W' + 5E - 1 before x.c, and at most 2E - 1 after: numbers modulo W' + 7E - 1 or more tell which.
-If x came earlier, y.c - x.n is from 1 to D. So c has not to be stored at all where W >= D; and D's bits of it otherwise.
+If x came earlier, y.c - x.n is from 1 to D. So c has not to be stored at all where W >= D; and D's bits of it
+otherwise.
 
 Why nothing is stuck. An operation waits for room in the FIFO behind its unit, at home for two places. So never are all
-places of the ring taken: one FIFO has a free place, and if the one before it has an operation, that moves. Each leaves the
-ring after P units; when the guard holds tuples back no more come, and in the end those at home have their two places.
-Walks wait for nobody.
+places of the ring taken: one FIFO has a free place, and if the one before it has an operation, that moves. Each leaves
+the ring after P units; when the guard holds tuples back no more come, and in the end those at home have their two
+places. Walks wait for nobody.
 
 Bands. Keys come in groups as in :class:`~streamjoin.reference.models.hash_window.KeyGroups`, and groups in blocks; the
-home is drawn by the block. Of an S tuple that is the block of its key; an R tuple has partners in one block or, near its
-border, in two, and becomes an operation for each of them, with ``copies`` that are stored in both. So a pair meets
-in the block of S, as above. One bit says for which block a tuple is stored, since both may be at one unit after all. All
-R tuples may lie at borders: there must be twice as many places for them. With ``probes`` each tuple is stored in
+home is drawn by the block. Of an S tuple that is the block of its key; an R tuple has partners in one block or, near
+its border, in two, and becomes an operation for each of them, with ``copies`` that are stored in both. So a pair meets
+in the block of S, as above. One bit says for which block a tuple is stored, since both may be at one unit after all.
+All R tuples may lie at borders: there must be twice as many places for them. With ``probes`` each tuple is stored in
 its own block, and operations that are never stored look into the other one: then two meet in two places, and it is only
 right if operations come to each home in the order of their arrival, so that the later one sees the earlier one in both,
 and counts it in one. In that order nothing is overtaken, and c is never stored.
@@ -119,7 +121,10 @@ class Ring:
 
 @dataclass
 class Operation:
-    """A tuple on its way: ``number`` n and ``others`` c wrap round; ``block`` is the one it is for."""
+    """A tuple on its way: ``number`` n and ``others`` c wrap round; ``block`` is the one that it is for.
+
+    It has been handled at so many ``units``; it ``travels`` until the last of them, and is done when its walks are.
+    """
 
     arrival: int
     row: Row
@@ -130,6 +135,7 @@ class Operation:
     epoch: int
     stored: bool
     units: int = 0
+    travels: bool = True
     walks: int = 0
 
 
@@ -147,8 +153,8 @@ class Walk:
 class Counts:
     """What explains the performance.
 
-    Steps in which an operation was handled away from ``home``, ``visits``, and arrivals ``held_back`` by the guard;
-    by unit after how many ``units`` operations were done; ``spilled`` ones, stored away from home.
+    ``visits`` of places, how often a tuple could have arrived but was ``held_back`` by the guard, tuples that have been
+    ``spilled``, which is stored away from home, and how many operations went through how many ``units``.
     """
 
     visits: int = 0
@@ -359,18 +365,15 @@ class HashRing:
             self.counts.spilled += operation.units > 1
             operation.stored = True
             own.store(operation)
-            unstored = False
-        else:
-            unstored = not operation.stored
-        if unstored:
+        if not operation.stored:
             own.passes()
-        if operation.units < self.ring.units and (unstored or other.may_lie_further_on):
+        if operation.units < self.ring.units and (not operation.stored or other.may_lie_further_on):
             self._behind[unit].append(operation)
             return
-        if unstored:
+        if not operation.stored:
             raise LookupError(f"arrival {operation.arrival} finds no place in {self.ring.units} units")
         self.counts.units[operation.units] += 1
-        operation.units = self.ring.units + 1
+        operation.travels = False
         self._end_if_done(operation)
 
     def _visit(self, walk: Walk) -> None:
@@ -387,7 +390,7 @@ class HashRing:
             self._end_if_done(operation)
 
     def _end_if_done(self, operation: Operation) -> None:
-        if operation.units > self.ring.units and not operation.walks:
+        if not (operation.travels or operation.walks):
             self._under_way -= Counter([operation.epoch])
 
     def _is_due(self, x: Operation, y: Operation) -> bool:
