@@ -17,26 +17,25 @@ The first one never sees the second one, which is always stored later. The secon
 stored, if it comes there: at each unit before, the first one passed without being stored. It sees it once, because a
 walk goes back in the order of storing. It takes one FIFO for both streams between two units, see the tests.
 
-How late things are. An epoch lasts until E tuples of one stream have come, and the next but one does not begin before
-all operations, with their walks, have ended. So while an operation is under way, at most D = 2E tuples of each stream
-come: counting its own, and for the other stream from its c on.
+How late things are. An epoch lasts until E tuples of one stream have come. No epoch begins while operations are under
+way, or walks of theirs, that arrived more than ``ahead`` epochs before. So while an operation is under way, at most D =
+(ahead + 1) E tuples of each stream come, counting its own; and it may take at least ahead E before any are held back.
 
 When places become free. Whenever E more of a stream have come, a *tick*, each unit notes how much of that stream it has
-stored: a mark. What lies before a mark has come before that tick. L = ceil(W / E) + 2 ticks later, W + D more have
+stored: a mark. What lies before a mark has come before that tick. L = ceil((W + D) / E) ticks later, W + D more have
 come, and who may still ask has c > n + W: all before the mark is free. So marks wait in a shift register of L, and
 nobody compares numbers. A walk ends where it comes upon a free place: all that is behind it is free, too. Likewise, L +
 1 ticks after a tuple has passed nobody who is still under way may be its partner: so passing sets a counter to L + 1,
 which each tick decreases.
 
-Why there is always a place. Say x finds none at P units. All P C tuples that were in its way are different ones. They
-were stored after the mark that was last at the end of the register, which is at most E - 1 + L E tuples old; who is
-handled after a tick came at most D before it; and at the end of x's way D have come since x, counting x. So they are
-among W' + 7E - 2 tuples, x being another of these, where W' is W rounded up to multiples of E. With as many places,
-there is one for x (:attr:`Ring.least_room`).
+Why there is always a place. Say x finds none at P units. The P C tuples that were in its way are all different. They
+were stored after the mark that was the last to leave the register, which is of a tick at most L E + E - 1 tuples ago;
+who is handled after a tick came at most D before it; and at the end of x's way D have come since x, counting x. So they
+are among L E + 2 D + E - 2 tuples, one of which is x itself: with as many places there is one for x.
 
-Bits. y.n lies at most W' + 5E - 1 before x.c, and at most 2E - 1 after: numbers modulo W' + 7E - 1 or more tell which.
-If x came earlier, y.c - x.n is from 1 to D. So c has not to be stored at all where W >= D; and D's bits of it
-otherwise.
+Bits. y.n lies at most L E + D + E - 1 before x.c, and at most D - 1 after: numbers of L E + 2 D + E - 1 values tell
+which. If x came earlier, y.c - x.n is from 1 to D. So nothing of c has to be stored where W >= D, and of other c as
+many bits as D has.
 
 Why nothing is stuck. An operation waits for room in the FIFO behind its unit, at home for two places. So never are all
 places of the ring taken: one FIFO has a free place, and if the one before it has an operation, that moves. Each leaves
@@ -75,6 +74,8 @@ class Ring:
         P, from 1 up.
     epoch
         E, from 1 up.
+    ahead
+        How many epochs may follow the one in which an operation is under way, from 1 up.
     places
         C, of each unit's store of a stream; None for as few as there may be.
     depth
@@ -93,6 +94,7 @@ class Ring:
 
     units: int
     epoch: int
+    ahead: int = 1
     places: int | None = None
     depth: int = 2
     buckets: int = 4
@@ -104,19 +106,22 @@ class Ring:
     @property
     def delay(self) -> int:
         """D: how many tuples of a stream may come while an operation is under way."""
-        return 2 * self.epoch
+        return (self.ahead + 1) * self.epoch
 
     def marks(self, window: int) -> int:
         """L: how many ticks a mark waits."""
-        return -(-window // self.epoch) + 2
+        return -(-window // self.epoch) + self.ahead + 1
 
     def least_room(self, window: int, copies: int = 1) -> int:
         """Places that a stream's stores must have, all together."""
-        return copies * ((self.marks(window) + 5) * self.epoch - 3) + 1
+        return copies * (self._range(window) - 3) + 1
 
     def number_bits(self, window: int) -> int:
         """Of the numbers of a stream's tuples, which wrap round."""
-        return ((self.marks(window) + 5) * self.epoch - 2).bit_length()
+        return (self._range(window) - 2).bit_length()
+
+    def _range(self, window: int) -> int:
+        return (self.marks(window) + 1) * self.epoch + 2 * self.delay
 
 
 @dataclass
@@ -300,7 +305,7 @@ class HashRing:
     def _may_arrive(self) -> bool:
         """Whether the guard lets the next tuple come."""
         is_over = max(self._epoch_counts) == self.ring.epoch
-        held_back = is_over and any(epoch < self._epoch for epoch in self._under_way)
+        held_back = is_over and any(epoch <= self._epoch - self.ring.ahead for epoch in self._under_way)
         self.counts.held_back += held_back
         return not held_back
 

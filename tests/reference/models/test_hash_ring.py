@@ -44,6 +44,7 @@ def test_exact_under_any_schedule_from_any_memory_contents(data, spec, keys, tim
     ring = Ring(
         units=data.draw(st.integers(1, 5)),
         epoch=data.draw(st.sampled_from([1, 2, 3, 5, 8])),
+        ahead=data.draw(st.integers(1, 3)),
         depth=data.draw(st.integers(2, 3)),
         buckets=data.draw(st.sampled_from([1, 2, 8])),
         laps=data.draw(st.integers(1, 3)),
@@ -71,7 +72,7 @@ def outcomes(make, runs: int = 50, predicate=EQUI, rooms=None, length: int = 120
         keys, turn = random.choice((1, 2, 5, 20)), random.choice((1, 20))
         stream = [random.randrange(2) if turn == 1 else n // turn % 2 for n in range(length)]
         arrivals = Arrivals(np.array(stream), np.array([random.randrange(keys) for _ in range(length)]))
-        sizes = {"units": random.randint(1, 5), "epoch": random.choice((1, 2, 3, 5, 8)), "laps": random.randint(1, 2)}
+        sizes = {"units": random.randint(1, 5), "epoch": random.choice((1, 2, 3, 5, 8)), "ahead": random.randint(1, 2)}
         model = make(Ring(**(sizes | options)), predicate, windows, random)
         try:
             results = model.run(arrivals, hasty(random, random.choice((0, 0.3)), random.choice((1 / 4, 1, 4))), LONG)
@@ -151,8 +152,8 @@ def test_what_a_stored_tuple_knows_of_the_other_stream_matters_in_narrow_windows
 
     random, store = Random(1), Store.store
     monkeypatch.setattr(Store, "store", forgetful)
-    assert set(outcomes(HashRing, rooms=(4, 9), epoch=2)) == {True}
-    assert outcomes(HashRing, rooms=(3, 3), epoch=2)[False] > 0
+    assert set(outcomes(HashRing, rooms=(4, 9), epoch=2, ahead=1)) == {True}
+    assert outcomes(HashRing, rooms=(3, 3), epoch=2, ahead=1)[False] > 0
 
 
 def test_a_walk_ends_where_places_are_free(monkeypatch):
@@ -190,11 +191,13 @@ def test_home_must_leave_a_place_in_the_ring():
 
 
 def test_bounds():
-    """For windows of 4096, epochs of 512 are short enough for 8 units of 1024 places."""
-    ring = Ring(units=8, epoch=512)
-    assert ring.least_room(4096) == 4096 + 7 * 512 - 2 <= 8 * 1024
-    assert ring.number_bits(4096) == 13
-    assert ring.marks(4096) == 10
+    """For windows of 4096 and 8 units of 1024 places, shorter epochs let an operation take longer."""
+    for epoch, ahead in ((512, 1), (256, 4)):
+        ring = Ring(units=8, epoch=epoch, ahead=ahead)
+        assert ring.delay == (ahead + 1) * epoch
+        assert ring.least_room(4096) == 4096 + 3 * ring.delay + epoch - 2 <= 8 * 1024
+        assert ring.number_bits(4096) == 13
+    assert Ring(units=1, epoch=1).least_room(1) == 6
     assert Ring(units=1, epoch=1).least_room(1, copies=2) == 2 * 5 + 1
 
 
