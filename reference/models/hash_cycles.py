@@ -319,8 +319,7 @@ class Clockwork:
             self.counts.passed += 1
         for stream in self._in_turn(unit):
             operation = self._networks[stream].front(unit)
-            may_come = stream in streams and operation is not None and self._may_enter(unit, operation)
-            if may_come:
+            if stream in streams and operation is not None and self._may_enter(unit, operation):
                 self._networks[stream].take(unit)
                 self._handle(unit, operation)
             elif self._sizes.network == "ordered":
