@@ -114,7 +114,7 @@ class Ring:
 
     def least_room(self, window: int, copies: int = 1) -> int:
         """Places that a stream's stores must have, all together."""
-        return copies * (self._range(window) - 3) + 1
+        return copies * (self._range(window) - 2)
 
     def number_bits(self, window: int) -> int:
         """Of the numbers of a stream's tuples, which wrap round."""

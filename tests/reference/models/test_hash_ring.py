@@ -198,7 +198,7 @@ def test_bounds():
         assert ring.least_room(4096) == 4096 + 3 * ring.delay + epoch - 2 <= 8 * 1024
         assert ring.number_bits(4096) == 13
     assert Ring(units=1, epoch=1).least_room(1) == 6
-    assert Ring(units=1, epoch=1).least_room(1, copies=2) == 2 * 5 + 1
+    assert Ring(units=1, epoch=1).least_room(1, copies=2) == 2 * 6
 
 
 def test_counts():
