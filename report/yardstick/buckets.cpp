@@ -1,11 +1,11 @@
 // The join by hash: of N streams by equal keys, or (BAND) of two streams by near ones.
 //
 // One table holds the windows of all streams, so that an arriving tuple looks up and inserts in the same cache line. A
-// line is a bucket: the 16 youngest tuples that were hashed to it, youngest first. A tuple's lane is its position in
-// its stream plus a tag from the upper bits on: its stream and a fingerprint of its key. What arrives subtracts all lanes from
-// the lane of the youngest tuple that could match it; where tags agree the difference is the tuple's age, otherwise it
-// is beyond any window. So a subtraction and a comparison of one vector find what is alive, of the right stream, and
-// probably of the right key; and nothing is ever deleted. Insertion shifts the line by a lane.
+// line is a bucket: the 16 youngest tuples that were hashed to it, youngest first. A tuple's lane is its position in its
+// stream and, above that, a tag: its stream and a fingerprint of its key. What arrives subtracts all lanes from the lane
+// of the youngest tuple that could match it. Where tags agree the difference is the tuple's age; elsewhere it is beyond
+// any window. So a subtraction and a comparison of one vector find what is alive, of the right stream, and probably of
+// the right key, and nothing is ever deleted. Insertion shifts the line by a lane.
 //
 // There are no branches that data decide, for at 0.2 results a tuple they would cost more than all the rest: a line in
 // which something was found is copied aside, and the batch's copies are gone through afterwards, where keys are compared
@@ -14,8 +14,8 @@
 // A tuple that leaves its line alive, because the line is crowded or because many keys are equal, joins the chain of its
 // stream and bucket, youngest first. Chains end by position, too.
 //
-// Positions wrap round in their bits of a lane. Before one could look younger than it is, all lanes are gone through
-// and the dead ones set to an age that is just dead.
+// Before positions outgrow their bits of a lane, all lanes are gone through and counted from low numbers again; what is
+// dead becomes 0.
 //
 // BAND: r.key - s.key in [low, high]. With low added to S's keys, what matches R's key x are S's keys from x - reach to
 // x, reach being high - low, and the other way round. Buckets then are cells of keys, somewhat wider than the band, so
@@ -34,7 +34,6 @@ namespace {
 
 constexpr u32 kBatch = 128;
 constexpr u32 kLanes = 16;
-constexpr u32 kLoad = 4;  // live tuples in a bucket, on average
 constexpr u32 kOthers = STREAMS - 1;
 constexpr u32 kLookups = BAND ? 2 : 1;
 constexpr u32 kStreamBits = STREAMS <= 2 ? 1 : STREAMS <= 4 ? 2 : STREAMS <= 8 ? 3 : 8;
@@ -94,12 +93,14 @@ struct Plan {
   Plan(const u32* windows, int64_t lowest, int64_t highest) : low(KEY(lowest)), reach(KEY(highest) - KEY(lowest)) {
     std::copy(windows, windows + STREAMS, window);
     widest = *std::max_element(windows, windows + STREAMS);
-    buckets = u32(std::accumulate(windows, windows + STREAMS, u64(0)) / kLoad + 1);
+    // Live tuples in a bucket, on average: fewer where there are so many buckets that one of them always is crowded.
+    const u64 all = std::accumulate(windows, windows + STREAMS, u64(0));
+    buckets = u32(all / (all > 1 << 16 ? 3 : 4) + 1);
     room_bits = bits_for(widest + 3 * kBatch);
     position_bits = std::max(14u, std::min(28u, bits_for(16 * u64(widest))));
     u32 key_bits = 0;
     if (BAND) {
-      // A cell is two to four times as wide as the band, and what lanes tell apart in it a sixteenth of the band.
+      // A cell is four to eight times as wide as the band, and what lanes tell apart in it a sixteenth of the band.
       const u32 reach_bits = bits_for(u64(reach) + 1);
       cell_bits = std::min(u32(8 * sizeof(KEY) - 1), reach_bits + 2);
       unit_bits = reach_bits > 4 ? reach_bits - 4 : 0;

@@ -78,7 +78,7 @@ inline bool holds(const Row& r, const Row& s) {
 
 class Join {
   const Input in_;
-  const int64_t* bounds_;  // of r.key - s.key
+  Difference low_[kBound], high_[kBound];  // of r.key - s.key
   Output& out_;
   Window windows_[2];
   u32 stretch_;
@@ -90,7 +90,13 @@ class Join {
 
  public:
   Join(const Input& in, Output& out, const u32* windows, const int64_t* bounds)
-      : in_(in), bounds_(bounds), out_(out), windows_{Window(windows[0]), Window(windows[1])} {
+      : in_(in), out_(out), windows_{Window(windows[0]), Window(windows[1])} {
+    for (u32 range = 0; range < RANGES; range++) {
+      // Beyond all keys is far enough: so nothing that is added to a key overflows.
+      const Difference most = Difference(KEY(-1));
+      low_[range] = std::max<Difference>(std::min<Difference>(bounds[2 * range], most), -most);
+      high_[range] = std::max<Difference>(std::min<Difference>(bounds[2 * range + 1], most), -most);
+    }
     // Of the last stretch half is beyond the window, on average: long ones are for long windows.
     stretch_ = std::max(windows[0], windows[1]) > 2048 ? kStretch : kStretch / 4;
   }
@@ -123,23 +129,14 @@ class Join {
       own.payload[own.end] = in_.payload[first + i];
       own.end++;
     }
-    // What is missing to whole groups finds nothing that would not be found anyway.
-    for (u32 s = 0; s < 2; s++) {
-      for (u32 n = count_[s]; n < count_[s] + kTogether && n; n++) {
-        for (u32 range = 0; range < RANGES; range++) {
-          first_[s][range][n] = first_[s][range][n - 1];
-          length_[s][range][n] = length_[s][range][n - 1];
-        }
-      }
-    }
   }
 
   // Keys of the other stream that are as far from this one as a range says, cut off where keys end; one key, by mistake,
   // where there are none.
   void find_range(u32 s, u32 range, u32 n, KEY key) {
-    const __int128 low = bounds_[2 * range], high = bounds_[2 * range + 1], most = KEY(-1);
-    const __int128 least = s ? key + low : key - high, greatest = s ? key + high : key - low;
-    const __int128 from = std::min(std::max<__int128>(least, 0), most), to = std::max(std::min(greatest, most), from);
+    const Difference most = KEY(-1), up = s ? high_[range] : -low_[range], down = s ? low_[range] : -high_[range];
+    const Difference from = std::min(std::max<Difference>(Difference(key) + down, 0), most);
+    const Difference to = std::max(std::min(Difference(key) + up, most), from);
     first_[s][range][n] = KEY(from);
     length_[s][range][n] = KEY(to - from);
   }
@@ -151,18 +148,16 @@ class Join {
     const size_t oldest = stop_[s][0] - std::min<size_t>(stop_[s][0], other.width);
     for (size_t from = oldest; from < other.end; from += stretch_) {
       for (u32 n = 0; n < count_[s]; n += kTogether) {
-        bool any[kTogether];
-        compare(&other.key[from], s, n, any);
-        for (u32 k = 0; k < std::min(kTogether, count_[s] - n); k++) {
-          if (any[k]) write_results(first, s, n + k, from);
-        }
+        u32 any = compare(&other.key[from], s, n);
+        if (count_[s] - n < kTogether) any &= (1u << (count_[s] - n)) - 1;
+        for (; any; any &= any - 1) write_results(first, s, n + u32(__builtin_ctz(any)), from);
       }
     }
   }
 
-  // Whether any key of a stretch is in a range of each of several tuples.
-  void compare(const KEY* key, u32 s, u32 n, bool* any) {
-    for (u32 k = 0; k < kTogether; k++) any[k] = !RANGES;
+  // Whether any key of a stretch is in a range of each of several tuples: a bit for each of these.
+  u32 compare(const KEY* key, u32 s, u32 n) {
+    u32 any = RANGES ? 0 : (1u << kTogether) - 1;
     for (u32 range = 0; range < RANGES; range++) {
       Keys first[kTogether], least[kTogether];
       for (u32 k = 0; k < kTogether; k++) {
@@ -177,9 +172,11 @@ class Join {
         }
       }
       for (u32 k = 0; k < kTogether; k++) {
-        any[k] |= in_range(reinterpret_cast<const KEY*>(&least[k]), 0, length_[s][range][n + k]) != 0;
+        const KEY length = length_[s][range][n + k];
+        any |= u32(in_range(reinterpret_cast<const KEY*>(&least[k]), 0, length) != 0) << k;
       }
     }
+    return any;
   }
 
   // Results of tuple n of stream s with one stretch of the other window.
@@ -203,13 +200,15 @@ class Join {
     };
     const auto row_at = [&](size_t place) { return Row{other.key[place], KEY2 ? other.key2[place] : 0}; };
     if (RANGES) {
-      for (size_t at = from; at < to; at += kLanes) {
-        u32 hits = 0;
+      for (size_t at = from; at < to; at += 64) {
+        u64 hits = 0;
         for (u32 range = 0; range < RANGES; range++) {
-          hits |= in_range(&other.key[at], first_[s][range][n], length_[s][range][n]);
+          const KEY first = first_[s][range][n], length = length_[s][range][n];
+          for (u32 k = 0; k < 64; k += kLanes) hits |= u64(in_range(&other.key[at + k], first, length)) << k;
         }
-        for (hits &= u32((u64(1) << std::min<size_t>(kLanes, to - at)) - 1); hits; hits &= hits - 1) {
-          const size_t place = at + u32(__builtin_ctz(hits));
+        if (to - at < 64) hits &= (u64(1) << (to - at)) - 1;
+        for (; hits; hits &= hits - 1) {
+          const size_t place = at + u32(__builtin_ctzll(hits));
           const Row seen = row_at(place);
           write(place, seen, s ? holds(seen, row) : holds(row, seen));
         }
