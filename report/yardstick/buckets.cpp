@@ -151,6 +151,7 @@ class Join {
   Array<Tuple> ring_;
   Array<u32> chain_, link_;  // of each bucket and stream the youngest in the chain; of each tuple the next older one
   u32 youngest_chained_[STREAMS] = {};
+  u64 crowded_[1024] = {};  // a bit for some buckets together: whether any of them may have a chain
   Array<u32> combined_;  // of more than two streams, the payloads of what matches
 
   Batch batches_[2];
@@ -315,9 +316,12 @@ class Join {
     return candidates;
   }
 
+  u64& crowded(u32 bucket) { return crowded_[bucket / 64 % 1024]; }
+
   void put_in_chain(u32 stream, u32 position, u32 bucket) {
     u32& youngest = chain_[size_t(bucket) * STREAMS + stream];
     link_[plan_.at(stream, position)] = youngest;
+    crowded(bucket) |= u64(1) << bucket % 64;
     youngest = position + passed_[stream];
     youngest_chained_[stream] = std::max(youngest_chained_[stream], youngest);
   }
@@ -326,9 +330,10 @@ class Join {
   bool note_chains(const Batch& batch, u32 i, u32 candidate) {
     bool any = false;
     for (u32 lookup = 0; lookup < kLookups; lookup++) {
-      const bool again = !batch.window[lookup][0][i];
+      const u32 bucket = batch.bucket[lookup][i];
+      const bool none = !batch.window[lookup][0][i] || !(crowded(bucket) >> bucket % 64 & 1);
       for (u32 t = 0; t < STREAMS; t++) {
-        const u32 youngest = again ? 0 : chain_[size_t(batch.bucket[lookup][i]) * STREAMS + t];
+        const u32 youngest = none ? 0 : chain_[size_t(bucket) * STREAMS + t];
         found_chain_[candidate][lookup][t] = youngest;
         any |= batch.now[t][i] + passed_[t] - youngest <= plan_.window[t];
       }
@@ -442,6 +447,13 @@ class Join {
         kept |= only_if((plan.stream_of(lane[l]) == t) & alive, lane[l] - less[t]);
       }
       lane[l] = kept;
+    }
+    std::fill_n(crowded_, 1024, 0);
+    for (u32 bucket = 0; bucket < plan.buckets; bucket++) {
+      for (u32 t = 0; t < STREAMS; t++) {
+        const bool alive = now_[t] + passed_[t] - chain_[size_t(bucket) * STREAMS + t] <= plan.window[t];
+        crowded(bucket) |= u64(alive) << bucket % 64;
+      }
     }
   }
 };
