@@ -94,7 +94,8 @@ struct Plan {
     std::copy(windows, windows + STREAMS, window);
     widest = *std::max_element(windows, windows + STREAMS);
     // Live tuples in a bucket, on average: fewer where there are so many buckets that one of them always is crowded.
-    const u64 all = std::accumulate(windows, windows + STREAMS, u64(0));
+    // Those that die within this batch or the next count as alive.
+    const u64 all = std::accumulate(windows, windows + STREAMS, u64(2 * kBatch * STREAMS));
     buckets = u32(all / (all > 1 << 16 ? 3 : 4) + 1);
     room_bits = bits_for(widest + 3 * kBatch);
     position_bits = std::max(14u, std::min(28u, bits_for(16 * u64(widest))));
