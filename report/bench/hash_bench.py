@@ -1,4 +1,4 @@
-"""What the hash join is held to: tuples a cycle, latency, clock on an ECP5, and one CPU core beside it in the same run."""
+"""What the hash join is held to: tuples a cycle, latency, clock on an ECP5, and one CPU core in the same run."""
 
 from collections.abc import Iterator
 from fractions import Fraction
