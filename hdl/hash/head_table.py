@@ -6,6 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.control_tree import Relay
 from streamjoin.hdl.lib.pipeline import delayed
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 
@@ -34,15 +35,15 @@ class HeadTable(Part):
     enter, bucket, place
         A tuple is entered: into which bucket, and where it is stored.
     before
-        What that bucket held, three cycles later.
+        What that bucket held, four cycles later.
     wanted
         The bucket that is looked up.
     youngest
-        What it holds, three cycles later.
+        What it holds, four cycles later.
     """
 
     #: Cycles from a bucket to what it holds.
-    LATENCY = 3
+    LATENCY = 4
 
     def __init__(self, number: data.StructLayout, buckets: int):
         if buckets & (buckets - 1):
@@ -63,19 +64,26 @@ class HeadTable(Part):
 
     def elaborate(self, platform):
         m = Module()
-        entered = delayed(m, self.enter, 1, resets=True, name="entered")
-        last, place = delayed(m, self.bucket, 1, name="last"), delayed(m, self.place, 1, name="place")
+        # Each copy has registers of its own for what comes to it: its block RAMs may be far from those of the other.
         # The reader of links minds the tuple of the cycle before, the other one that of the same cycle.
-        for name, read, (enter, bucket, where), result in (
-            ("links", self.bucket, (entered, last, place), self.before),
-            ("heads", self.wanted, (self.enter, self.bucket, self.place), self.youngest),
-        ):
+        for name, late, reads, result in (("links", 1, "bucket", self.before), ("heads", 0, "wanted", self.youngest)):
+            here = {what: self._relay(m, name, what) for what in ("enter", "bucket", "place", "wanted")}
+            enter = delayed(m, here["enter"], late, resets=True, name=f"enter_{name}")
+            bucket, where = (delayed(m, here[what], late, name=f"{what}_{name}") for what in ("bucket", "place"))
             table = memory.Memory(shape=self._number, depth=max(2, self._buckets), init=[], attrs=NEVER_COLLIDES)
             m.submodules[name] = table
             write, look = table.write_port(), table.read_port()
             found = delayed(m, look.data, 1, name=f"found_{name}")
-            meets = delayed(m, enter & (bucket == read), 2, name=f"meets_{name}")
+            meets = delayed(m, enter & (bucket == here[reads]), 2, name=f"meets_{name}")
             newer = delayed(m, where, 2, name=f"newer_{name}")
-            m.d.comb += [look.addr.eq(read), write.addr.eq(bucket), write.data.eq(where), write.en.eq(enter)]
+            m.d.comb += [look.addr.eq(here[reads]), write.addr.eq(bucket), write.data.eq(where), write.en.eq(enter)]
             m.d.sync += result.eq(Mux(meets, newer, found))
         return m
+
+    def _relay(self, m, copy: str, what: str):
+        """A port, a cycle later, in a register of the copy's own."""
+        port = getattr(self, what)
+        relay = Relay(port.shape(), resets=what == "enter")
+        m.submodules[f"{what}_for_{copy}"] = relay
+        m.d.comb += relay.i.eq(port)
+        return relay.o

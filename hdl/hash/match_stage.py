@@ -75,7 +75,7 @@ class MatchStage(Part):
     def elaborate(self, platform):
         m = Module()
         layout = self._layout
-        m.submodules.tuples = tuples = SplitMemory(layout.tuple, self._ring.places)
+        m.submodules.tuples = tuples = SplitMemory(layout.tuple, self._ring.places, relayed=True)
         m.d.comb += [
             tuples.enter.eq(delayed(m, self.enter, 1, resets=True, name="enter")),
             tuples.into.eq(delayed(m, self.place, 1, name="place")),
@@ -93,14 +93,13 @@ class MatchStage(Part):
 
         there = Signal(self.LATENCY)
         m.d.sync += there.eq(there << 1 | self.visits)
-        # The block RAMs with the tuples may be far from those with the links.
-        asked = delayed(m, self.visit, 2, name="visit")
+        asked = delayed(m, self.visit, 1, name="visit")
         m.d.comb += [tuples.asked.eq(asked.place), self.busy.eq(there.any() | results.busy)]
         stored = delayed(m, tuples.found, 1, name="stored")
         # Read before the next walk can have the slot.
         m.d.comb += old.addr.eq(asked.slot)
-        probe = delayed(m, old.data, 1, name="probe")
-        bank = delayed(m, asked.bank, 2, name="bank")
+        probe = delayed(m, old.data, 2, name="probe")
+        bank = delayed(m, asked.bank, 3, name="bank")
         pair = {"r": (stored, probe), "s": (probe, stored)}[self._side]
 
         conditions = [*layout.conditions(*pair), self._groups.of_bank(stored.key, bank)]
