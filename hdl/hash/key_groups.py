@@ -88,5 +88,5 @@ class KeyGroups:
         return Cat(~parities.all(), parities.any())
 
     def _bucket(self, key: Value, buckets: int) -> Value:
-        number = key[self.shift + self.banks - 1 : self.key_width]
+        number = key[min(self.shift + self.banks - 1, self.key_width) : self.key_width]
         return scattered(number, ceil_log2(buckets), self.seed)
