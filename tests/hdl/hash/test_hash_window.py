@@ -211,22 +211,22 @@ def test_a_long_walk_holds_tuples_back_before_they_overwrite_what_it_visits():
     run(window, bench)
 
 
-def test_empty_buckets_cost_nothing():
-    """A tuple to store and one that finds nothing in each cycle: nobody waits."""
-    reference = Reference("equi", "r", 100, 32)
-    window = made(reference, 100, 32)
+@pytest.mark.parametrize(("predicate", "probe"), [("equi", 1), ("bands:-3..0", 7)])
+def test_empty_buckets_and_banks_that_are_not_asked_cost_nothing(predicate, probe):
+    """All that is there is in the first bucket of the first bank, of which no probe wants to know."""
+    reference = Reference(predicate, "r", 100, 2)
+    window = made(reference, 100, 2)
 
     async def bench(ctx):
-        life = Life(reference, random.Random(1), [3], entering=1.0, probing=0.0)
+        life = Life(reference, random.Random(1), [0], entering=1.0, probing=0.0)
         for _ in range(150):
             await life.cycle(ctx, window)
-        life._probing, life._keys, before = 1.0, [4], life.halts
-        life._entering = 0.0
+        life._entering, life._probing, life._keys, before = 0.0, 1.0, [probe], life.halts
         for _ in range(300):
             await life.cycle(ctx, window)
         assert life.halts == before
         assert ctx.get(window.busy)
-        await life.drain(ctx, window, within=8)
+        await life.drain(ctx, window, within=HashWindow.LATENCY + 1)
         assert not life.found
 
     run(window, bench)

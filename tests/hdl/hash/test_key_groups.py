@@ -46,12 +46,18 @@ class Tables:
                 for side in "rs":
                     wants, asks = ctx.get(wanted[side]), ctx.get(asked[side])
                     banks = [n for n in range(groups.banks) if wants >> n & 1]
+                    assert set(banks) == self._parities(side, one), "no bank is asked in vain"
                     self.looked_up[side][one] = {(n, asks[n]) for n in banks}
 
         simulator = Simulator(m)
         simulator.add_clock(1e-6)
         simulator.add_testbench(bench)
         simulator.run()
+
+    def _parities(self, side: str, key: int) -> set[int]:
+        """Of the groups of all that a key of this side may match."""
+        lower, upper = (self.groups.lo, self.groups.hi) if side == "s" else (-self.groups.hi, -self.groups.lo)
+        return {(key + end) >> self.groups.shift & 1 if self.groups.banks == 2 else 0 for end in (lower, upper)}
 
     def check(self) -> int:
         """All pairs; how many there are whose difference lies between the bounds."""
