@@ -1,4 +1,4 @@
-"""The hash join in runs of many laps: numbers wrap, buckets are forgotten, and walks outlast what is stored meanwhile."""
+"""The hash join in runs of many laps: numbers wrap, buckets are forgotten, walks outlast what is stored meanwhile."""
 
 import functools
 
