@@ -138,6 +138,16 @@ class JoinParameters(abc.ABC):
         return 0 if self.holds_back is None else self.patience
 
     @property
+    def width(self) -> int:
+        """Tuples of each stream that may enter in a cycle; where that can be chosen, a field takes its place."""
+        return 1
+
+    @property
+    def results(self) -> int:
+        """Results that may leave in a cycle; likewise."""
+        return 1
+
+    @property
     def layout(self) -> TupleLayout:
         return TupleLayout(
             self.predicate,
@@ -147,6 +157,8 @@ class JoinParameters(abc.ABC):
             spans=self.spans,
             numbered=self.numbered,
             sides=tuple(stream.lower() for stream in self.streams),
+            width=self.width,
+            results_width=self.results,
         )
 
     @property

@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, reduce
 from operator import and_
 
-from amaranth.hdl import Cat, Mux, Value
+from amaranth.hdl import Cat, Const, Mux, Value
 from amaranth.lib import data, stream
 
+from streamjoin.hdl.base.slots import Slots
 from streamjoin.reference.predicates import Predicate
 from streamjoin.reference.punctuations import ORDER_WIDTH
 
@@ -19,9 +20,15 @@ class TupleLayout:
     This is about joins of two streams, R and S; where there are more, ``sides`` names them.
 
     A tuple is a struct of ``key``, ``key2`` (where the predicate looks at it), ``time`` (where windows are
-    time-based) and ``payload``. A slot is a tuple with a ``valid`` bit: one place of a window. A result holds the
+    time-based) and ``payload``. A slot of a window is a tuple with a ``valid`` bit: one place of it. A result holds the
     keys of its tuples, or the one ``key`` they share in an equi-join, and their payloads: 96 bits for two streams with
     the default widths.
+
+    Ports carry one tuple, or one result, in a transfer, unless the design has ``width`` and ``results_width``: then
+    their payloads are :class:`~streamjoin.hdl.base.slots.Slots`, and of the two inputs those of S have a field
+    ``after`` in every slot: how many R tuples of the same cycle come before that tuple. What the rules of such ports
+    are, :func:`~streamjoin.hdl.base.ports.join_ports` says. Inside a design tuples and results are what they always
+    were.
 
     Time-based windows need no machinery of their own. Timestamps never decrease along the arrival order, so
     "the earlier tuple is less than its span older than the later one" is a band on the two timestamps, whichever
@@ -41,6 +48,10 @@ class TupleLayout:
         comes whose order is below theirs. Numbers wrap round. What a result tells of its pair, a punctuation leaves 0.
     sides
         What the fields of a result are named after, for each stream.
+    width
+        How many tuples of each stream may enter in a cycle; more than one for two streams only.
+    results_width
+        How many results may leave in a cycle.
     """
 
     predicate: Predicate
@@ -51,6 +62,16 @@ class TupleLayout:
     spans: tuple[int, ...] | None = None
     numbered: bool = False
     sides: tuple[str, ...] = ("r", "s")
+    width: int = 1
+    results_width: int = 1
+
+    def __post_init__(self):
+        if min(self.width, self.results_width) < 1:
+            raise ValueError(
+                f"a port has slots from 1 up, not {self.width} for tuples and {self.results_width} for results"
+            )
+        if self.width > 1 and len(self.sides) != 2:
+            raise ValueError(f"several tuples a cycle are for two streams, not for {len(self.sides)}")
 
     @cached_property
     def _columns(self) -> list[tuple[str, str, str]]:
@@ -114,11 +135,28 @@ class TupleLayout:
 
     @property
     def tuples(self) -> stream.Signature:
+        """One tuple after the other."""
         return stream.Signature(self.arrival)
 
     @property
     def results(self) -> stream.Signature:
+        """One result after the other."""
         return stream.Signature(self.result)
+
+    def input_slot(self, side: str) -> data.StructLayout:
+        """A tuple as it enters by the port of this side: with its place among those of R, if there are several."""
+        if self.width == 1 or side != "s":
+            return self.arrival
+        return data.StructLayout({**self.arrival.members, "after": range(self.width + 1)})
+
+    def input_payload(self, side: str) -> data.StructLayout:
+        """What enters by the port of this side in one transfer."""
+        return self.arrival if self.width == 1 else Slots(self.input_slot(side), self.width)
+
+    @property
+    def output_payload(self) -> data.StructLayout:
+        """What leaves in one transfer."""
+        return self.result if self.results_width == 1 else Slots(self.result, self.results_width)
 
     def matches(self, r, s):
         """One bit: ``r`` and ``s`` make a pair; they are tuples, or the fields of them that are compared."""
@@ -131,6 +169,14 @@ class TupleLayout:
             return [holds]
         span_r, span_s = self.spans
         return [holds, r.time - s.time < span_s, s.time - r.time < span_r]
+
+    def distances(self, _r, _s) -> list[Value]:
+        """What has to be known of how far a pair is apart, a cycle before :meth:`in_windows`; nothing, as a rule."""
+        return []
+
+    def in_windows(self, _distances: list[Value]) -> Value:
+        """One bit: the earlier tuple was in its window. As a rule whoever compares two tuples knows that it was."""
+        return Const(1, 1)
 
     def part(self, fields: data.StructLayout, whole):
         """The ``fields`` cut out of the tuple ``whole``."""

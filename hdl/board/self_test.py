@@ -9,7 +9,9 @@ from streamjoin.hdl.base.parameters import JoinParameters, ParameterError
 from streamjoin.hdl.base.part import Ported
 from streamjoin.hdl.board.checksum import ResultChecksum
 from streamjoin.hdl.board.generator import PairGenerator
+from streamjoin.hdl.board.transfers import PairTransfers
 from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lib.xorshift import WORD
 from streamjoin.reference.arrivals import Windows
 from streamjoin.reference.join import count_overflows
 from streamjoin.reference.key_ranges import closed
@@ -23,9 +25,10 @@ class SelfTest(Ported):
     """Feeds a design with tuples of its own, drains it, and compares count and checksum of the results with those
     that the reference computes when the hardware is made.
 
-    Pairs of R and S are offered together, so the order of arrival is R, S, R, S, … The output is always taken. The test
-    begins after the reset and runs once. It fails if results differ, if the design's counters do, or if the design
-    stands still for longer than its parameters' ``patience`` allows.
+    Pairs of R and S are offered together, so the order of arrival is R, S, R, S, … A design that takes several tuples
+    of a stream in a cycle gets transfers of one pair, of two, and so on. The output is always taken. The test begins
+    after the reset and runs once. It fails if results differ, if the design's counters do, or if the design stands
+    still for longer than its parameters' ``patience`` allows.
 
     Parameters
     ----------
@@ -77,7 +80,7 @@ class SelfTest(Ported):
         )
         # Of what is between results, only the results count.
         fields = {name: field for name, field in parameters.layout.result.members.items() if name != "mark"}
-        self._checksum = ResultChecksum(data.StructLayout(fields))
+        self._checksums = [ResultChecksum(data.StructLayout(fields)) for _ in range(parameters.layout.results_width)]
         self.expected, self.overflows = self._reference()
         if self.expected[0] == 0:
             raise ParameterError(
@@ -93,12 +96,13 @@ class SelfTest(Ported):
         windows = Windows(p.windows, p.spans)
         results = window_join_array(arrivals, p.predicate, windows)
         columns = {}
-        for name in self._checksum.layout.members:
+        checksum = self._checksums[0]
+        for name in checksum.layout.members:
             # In an equi-join the keys of both are one field.
             field, _, side = name.partition("_")
             chosen = results[:, "rs".index(side or "r")]
             columns[name] = results.max(axis=1, initial=0) if name == "order" else getattr(arrivals, field)[chosen]
-        return self._checksum.of(columns), count_overflows(arrivals, windows)
+        return checksum.of(columns), count_overflows(arrivals, windows)
 
     def elaborate(self, platform):
         m = Module()
@@ -106,23 +110,43 @@ class SelfTest(Ported):
         m.submodules.joined = design
         m.submodules.generator = generator = self._generator
         m.submodules.pairs = pairs = FIFO(generator.o.p.shape(), _QUEUE)
-        m.submodules.checksum = checksum = self._checksum
         connect(m, generator.o, pairs.i)
-        between = design.o_result.p.mark if self.parameters.numbered else 0
-        m.d.comb += [
-            *(checksum.i.p[name].eq(design.o_result.p[name]) for name in checksum.layout.members),
-            checksum.i.valid.eq(design.o_result.valid & ~between),
-            design.o_result.ready.eq(checksum.i.ready),
-        ]
+        found, came = self._sum_up(m)
 
-        pair_taken = self._feed(m, pairs.o)
         left = Signal(range(generator.pairs + 1), init=generator.pairs)
+        if self.parameters.width == 1:
+            taken, pairs_taken = self._feed(m, pairs.o), 1
+        else:
+            taken, pairs_taken = self._feed_together(m, pairs.o)
         moved = Signal()
-        m.d.sync += moved.eq(pair_taken | checksum.i.valid)
-        with m.If(pair_taken):
-            m.d.sync += left.eq(left - 1)
-        self._judge(m, left, moved)
+        m.d.sync += moved.eq(taken | came)
+        with m.If(taken):
+            m.d.sync += left.eq(left - pairs_taken)
+        self._judge(m, left, moved, found)
         return m
+
+    def _sum_up(self, m):
+        """Take every result; returns count and checksum, when they have settled, and whether a result comes now."""
+        out = self.design.o_result
+        several = len(self._checksums) > 1
+        for n, checksum in enumerate(self._checksums):
+            m.submodules[f"checksum_{n}" if several else "checksum"] = checksum
+            result = out.p.slots[n] if several else out.p
+            there = out.valid & (out.p.count > n) if several else out.valid
+            between = result.mark if self.parameters.numbered else 0
+            m.d.comb += [
+                *(checksum.i.p[name].eq(result[name]) for name in checksum.layout.members),
+                checksum.i.valid.eq(there & ~between),
+            ]
+        m.d.comb += out.ready.eq(self._checksums[0].i.ready)
+        if not several:
+            return (self._checksums[0].count, self._checksums[0].total), self._checksums[0].i.valid
+        count, total = Signal(WORD), Signal(WORD)
+        m.d.sync += [
+            count.eq(sum(each.count for each in self._checksums)),
+            total.eq(sum(each.total for each in self._checksums)),
+        ]
+        return (count, total), out.valid
 
     def _feed(self, m, pairs):
         """Offer both tuples of a pair; returns whether it is done with: they are taken in one cycle or in two."""
@@ -140,15 +164,23 @@ class SelfTest(Ported):
                 m.d.sync += taken[side].eq(now[side] & ~pairs.ready)
         return pairs.valid & pairs.ready
 
-    def _judge(self, m, left, moved):
+    def _feed_together(self, m, pairs):
+        """Offer transfers of several pairs; returns whether one is taken, and how many pairs it holds."""
+        m.submodules.transfers = transfers = PairTransfers(self.parameters.layout)
+        connect(m, pairs, transfers.i)
+        connect(m, transfers.o_r, self.design.i_r)
+        connect(m, transfers.o_s, self.design.i_s)
+        return transfers.o_r.valid & transfers.o_r.ready, transfers.o_r.p.count
+
+    def _judge(self, m, left, moved, found):
         """Drain the design when no pairs are left, compare what it gave, and give up if nothing moves for too long."""
-        design, checksum = self.design, self._checksum
+        design = self.design
         # Whatever has to be compared gets a register: neither the sums nor the comparisons limit the clock.
         right = Signal(4)
         m.d.sync += right.eq(
             Cat(
-                checksum.count == self.expected[0],
-                checksum.total == self.expected[1],
+                found[0] == self.expected[0],
+                found[1] == self.expected[1],
                 design.dropped == 0,
                 design.overflows == self.overflows,
             )
@@ -158,7 +190,8 @@ class SelfTest(Ported):
             m.d.sync += patience.eq(0)
         with m.Else():
             m.d.sync += patience.eq(patience + 1)
-        settling = Signal(range(checksum.latency + 4), init=checksum.latency + 3)
+        latency = self._checksums[0].latency + (len(self._checksums) > 1)
+        settling = Signal(range(latency + 4), init=latency + 3)
         m.d.comb += self.running.eq(~self.done)
         with m.FSM():
             with m.State("FEED"):

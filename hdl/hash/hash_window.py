@@ -1,6 +1,8 @@
 """A hash window: the tuples of one stream, found by those of the other."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from dataclasses import dataclass
+
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
@@ -15,6 +17,26 @@ from streamjoin.hdl.hash.slack_guard import SlackGuard
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.hdl.lib.fifo import FIFO
 from streamjoin.hdl.lib.pipeline import delayed
+
+
+@dataclass(frozen=True)
+class WindowSizes:
+    """Sizes of a hash window.
+
+    Attributes
+    ----------
+    ring
+        Where its tuples are.
+    depth
+        Buckets in each bank, a power of two.
+    queue, results
+        Probes that may wait for the walker, and results that may wait for the output.
+    """
+
+    ring: WindowRing
+    depth: int
+    queue: int
+    results: int
 
 
 class HashWindow(Part):
@@ -45,14 +67,10 @@ class HashWindow(Part):
         Layouts and join condition.
     side
         ``"r"`` or ``"s"``: whose tuples are stored.
-    ring
-        Where.
     groups
         Which keys share a bucket.
-    depth
-        Buckets in each bank, a power of two.
-    queue, results
-        Probes that may wait for the walker, and results that may wait for the output.
+    sizes
+        How large everything is.
     reserve
         Probes that may still come after ``room`` went down.
 
@@ -60,6 +78,8 @@ class HashWindow(Part):
     -------
     enter, tuple, bank, bucket
         A tuple to be stored, its bank, and its bucket there.
+    leave
+        The oldest tuple leaves the window.
     probes, probe, wanted, looked_up
         A tuple that looks for partners, in which banks, and in which bucket of each.
     room
@@ -77,27 +97,24 @@ class HashWindow(Part):
         self,
         layout: TupleLayout,
         side: str,
-        ring: WindowRing,
         groups: KeyGroups,
+        sizes: WindowSizes,
         *,
-        depth: int,
-        queue: int,
-        results: int,
         reserve: int,
     ):
         self._layout = layout
         self._side = side
-        self._ring = ring
         self._groups = groups
-        self._depth = depth
-        self._queue, self._results, self._reserve = queue, results, reserve
-        bucket = max(1, ceil_log2(self._depth))
+        self._sizes = sizes
+        self._reserve = reserve
+        bucket = max(1, ceil_log2(sizes.depth))
         super().__init__(
             {
                 "enter": In(1),
                 "tuple": In(layout.tuple),
                 "bank": In(1),
                 "bucket": In(bucket),
+                "leave": In(1),
                 "probes": In(1),
                 "probe": In(layout.tuple),
                 "wanted": In(groups.banks),
@@ -110,17 +127,19 @@ class HashWindow(Part):
 
     def elaborate(self, platform):
         m = Module()
-        ring, banks = self._ring, self._groups.banks
+        ring, banks = self._sizes.ring, self._groups.banks
         m.submodules.walker = walker = ChainWalker(ring, banks)
-        m.submodules.matches = matches = MatchStage(self._layout, self._side, ring, self._groups, self._results)
+        m.submodules.matches = matches = MatchStage(self._layout, self._side, ring, self._groups, self._sizes.results)
         waits = data.StructLayout({"probe": self._layout.tuple, "request": walker.i.p.shape()})
-        m.submodules.waiting = waiting = FIFO.with_reserve(waits, self._queue, self._reserve)
+        m.submodules.waiting = waiting = FIFO.with_reserve(waits, self._sizes.queue, self._reserve)
         m.submodules.guard = guard = SlackGuard(ring.epoch, most=waiting.depth + 1 + SLOTS)
 
         # The number of the next tuple, and how many are in the window.
         number, live = ring.count(m, self.enter), Signal(range(ring.window + 1))
-        with m.If(self.enter & (live != ring.window)):
+        with m.If(self.enter & ~self.leave):
             m.d.sync += live.eq(live + 1)
+        with m.Elif(self.leave & ~self.enter):
+            m.d.sync += live.eq(live - 1)
         befores, youngests = self._look_up(m, number)
         self._link(m, walker, number, live, befores)
 
@@ -168,7 +187,7 @@ class HashWindow(Part):
 
     def _look_up(self, m, number):
         """What the banks hold: the youngest of the bucket that a tuple enters, and of the bucket that is looked up."""
-        tables = [HeadTable(self._ring.number, self._depth) for _ in range(self._groups.banks)]
+        tables = [HeadTable(self._sizes.ring.number, self._sizes.depth) for _ in range(self._groups.banks)]
         for bank, table in enumerate(tables):
             m.submodules[f"table{bank}"] = table
             m.d.comb += [
@@ -182,14 +201,16 @@ class HashWindow(Part):
     def _link(self, m, walker, number, live, befores):
         """Store with each tuple how far back the youngest of its bucket was, if that is in the window."""
         wait = HeadTable.LATENCY
-        place, lived = (delayed(m, value, wait, name=name) for name, value in (("of", number), ("lived", live)))
-        before = befores[0]
+        own, lived = delayed(m, number, wait, name="own"), delayed(m, live, wait, name="lived")
+        before = Signal.like(befores[0], name="before")
+        m.d.comb += before.eq(befores[0])
         if len(befores) == 2:
-            before = Mux(delayed(m, self.bank, wait, name="bank"), befores[1], befores[0])
-        gap, _, some = self._back(m, "link", place, before, lived)
+            with m.If(delayed(m, self.bank, wait, name="bank")):
+                m.d.comb += before.eq(befores[1])
+        gap, _, some = self._back(m, "link", own, before, lived)
         m.d.comb += [
             walker.enter.eq(delayed(m, self.enter, self.LATENCY, resets=True, name="enter")),
-            walker.place.eq(delayed(m, place, 2, name="place")[: self._ring.bits]),
+            walker.place.eq(delayed(m, own.place, 2, name="place")),
             walker.link.gap.eq(gap),
             walker.link.some.eq(some),
         ]
@@ -198,32 +219,35 @@ class HashWindow(Part):
         """Where the walks of a probe begin, and which of them there are."""
         # A cycle later both counts know of the tuple that came with the probe.
         wait = HeadTable.LATENCY - 1
-        upto, lived = (delayed(m, value, wait, name=name) for name, value in (("upto", number), ("living", live)))
+        upto, lived = delayed(m, number, wait, name="upto"), delayed(m, live, wait, name="living")
         wanted = delayed(m, self.wanted, self.LATENCY, name="wanted")
         some, walks = [], []
         for bank, youngest in enumerate(youngests):
-            walk = Signal(walk_layout(self._ring), name=f"walk{bank}")
+            walk = Signal(walk_layout(self._sizes.ring), name=f"walk{bank}")
             _, left, there = self._back(m, f"walk{bank}", upto, youngest, lived)
             m.d.comb += [walk.place.eq(delayed(m, youngest.place, 2, name=f"youngest{bank}")), walk.left.eq(left)]
             some.append(there & wanted[bank])
             walks.append(walk)
         return Cat(some), walks
 
-    def _back(self, m, name, number, place, live):
-        """How many tuples lie between a place and the next one to come, and how many of the window beyond it.
+    def _back(self, m, name, number, older, live):
+        """How many tuples came between an older number and this one, and how many of the window before the older one.
 
-        Both two cycles later, when the last bit says whether it is in the window at all.
+        Both two cycles later, when the last bit says whether the older one is in the window at all.
         """
-        ring = self._ring
-        number, place = Value.cast(number), Value.cast(place)
-        gap = Signal(len(number), name=f"gap_{name}", reset_less=True)
+        ring = self._sizes.ring
+        gap = Signal(ring.number.size, name=f"gap_{name}", reset_less=True)
         jumps, real, some = (Signal(name=f"{what}_{name}") for what in ("jumps", "real", "some"))
-        _, wraps = ring.back(number[: ring.bits], place[: ring.bits])
-        m.d.sync += [gap.eq(number - place - 1), jumps.eq(wraps), real.eq(ring.is_place(place[: ring.bits]))]
+        _, wraps = ring.back(number.place, older.place)
+        m.d.sync += [
+            gap.eq(number.as_value() - older.as_value() - 1),
+            jumps.eq(wraps),
+            real.eq(ring.is_place(older.place)),
+        ]
 
         # Where a hole lies between the two, it counts as if so many more were in the window.
         near, far = (Signal(range(1 << ring.bits), name=f"{what}_{name}", reset_less=True) for what in ("near", "far"))
-        beyond = Signal(len(number) + 1, name=f"beyond_{name}")
+        beyond = Signal(len(gap) + 1, name=f"beyond_{name}")
         left, true_gap = (Signal(ring.bits, name=f"{what}_{name}", reset_less=True) for what in ("left", "true_gap"))
         m.d.comb += beyond.eq(Mux(jumps, far, near) - gap - 1)
         m.d.sync += [

@@ -36,12 +36,15 @@ class KeyGroups:
         Bits of a key.
     seed
         Of the hash function.
+    home_bits
+        How many further bits of it tell in which unit a tuple has its home.
     """
 
     lo: int
     hi: int
     key_width: int
     seed: int
+    home_bits: int = 0
 
     @property
     def banks(self) -> int:
@@ -87,6 +90,14 @@ class KeyGroups:
         parities = Cat(end[self.shift] for end in ends)
         return Cat(~parities.all(), parities.any())
 
+    def home(self, key: Value) -> Value:
+        """Where a tuple has its home."""
+        return self._scattered(key, 0)[: self.home_bits]
+
     def _bucket(self, key: Value, buckets: int) -> Value:
+        return self._scattered(key, ceil_log2(buckets))[self.home_bits :]
+
+    def _scattered(self, key: Value, width: int) -> Value:
+        # Keys that are near to each other go to different units first, then to different buckets.
         number = key[min(self.shift + self.banks - 1, self.key_width) : self.key_width]
-        return scattered(number, ceil_log2(buckets), self.seed)
+        return scattered(number, self.home_bits + width, self.seed)

@@ -1,7 +1,7 @@
 """The match stage: reads the tuples that walks visit, and compares each with the one that looks for it."""
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, memory
+from amaranth.lib import memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
@@ -16,7 +16,7 @@ from streamjoin.hdl.lib.split_memory import SplitMemory
 
 
 class MatchStage(Part):
-    """Takes a visit in every cycle, and has its result in the queue five cycles later, if there is one.
+    """Takes a visit in every cycle, and has its result in the queue six cycles later, if there is one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class MatchStage(Part):
     """
 
     #: Cycles from a visit to its result.
-    LATENCY = 5
+    LATENCY = 6
 
     def __init__(self, layout: TupleLayout, side: str, ring: WindowRing, groups: KeyGroups, queue: int):
         self._layout = layout
@@ -76,7 +76,11 @@ class MatchStage(Part):
         m = Module()
         layout = self._layout
         m.submodules.tuples = tuples = SplitMemory(layout.tuple, self._ring.places)
-        m.d.comb += [tuples.enter.eq(self.enter), tuples.into.eq(self.place), tuples.word.eq(self.tuple)]
+        m.d.comb += [
+            tuples.enter.eq(delayed(m, self.enter, 1, resets=True, name="enter")),
+            tuples.into.eq(delayed(m, self.place, 1, name="place")),
+            tuples.word.eq(delayed(m, self.tuple, 1, name="tuple")),
+        ]
 
         m.submodules.results = results = FIFO.with_reserve(layout.result, self._queue, self.LATENCY + 2)
         connect(m, results.o, flipped(self.o))
@@ -87,13 +91,15 @@ class MatchStage(Part):
         new, old = probes.write_port(), probes.read_port()
         m.d.comb += [new.addr.eq(self.slot), new.data.eq(self.probe), new.en.eq(self.begins)]
 
-        asked = Signal(self.visit.shape(), reset_less=True)
         there = Signal(self.LATENCY)
-        m.d.sync += [asked.eq(self.visit), there.eq(there << 1 | self.visits)]
+        m.d.sync += there.eq(there << 1 | self.visits)
+        # The block RAMs with the tuples may be far from those with the links.
+        asked = delayed(m, self.visit, 2, name="visit")
         m.d.comb += [tuples.asked.eq(asked.place), self.busy.eq(there.any() | results.busy)]
-        stored = data.View(layout.tuple, delayed(m, tuples.found, 1, name="stored"))
-        m.d.comb += old.addr.eq(delayed(m, asked.slot, 1, name="slot"))
-        probe = old.data
+        stored = delayed(m, tuples.found, 1, name="stored")
+        # Read before the next walk can have the slot.
+        m.d.comb += old.addr.eq(asked.slot)
+        probe = delayed(m, old.data, 1, name="probe")
         bank = delayed(m, asked.bank, 2, name="bank")
         pair = {"r": (stored, probe), "s": (probe, stored)}[self._side]
 
@@ -105,9 +111,10 @@ class MatchStage(Part):
             *(holds.eq(condition) for holds, condition in zip(held, conditions, strict=True)),
             *layout.join(made, *pair),
             result.eq(made),
-            matches.eq(there[3]),
+            matches.eq(there[-2]),
         ]
-        for holds in held:
+        distances = [delayed(m, distance, 1, name="distance") for distance in layout.distances(*pair)]
+        for holds in (*held, layout.in_windows(distances)):
             with m.If(~holds):
                 m.d.sync += matches.eq(0)
         m.d.comb += [results.i.valid.eq(matches), results.i.p.eq(result)]

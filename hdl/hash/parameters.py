@@ -2,14 +2,26 @@
 
 import dataclasses
 import typing
+from dataclasses import replace
+from math import isqrt
 
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.parameters import ParameterError, TwoStreamParameters, parameter
+from streamjoin.hdl.hash.hash_unit import UnitSizes
+from streamjoin.hdl.hash.hash_window import WindowSizes
 from streamjoin.hdl.hash.key_groups import KeyGroups
+from streamjoin.hdl.hash.placed_layout import PlacedLayout
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.reference.key_ranges import closed
 from streamjoin.reference.wording import shown
+
+WIDTHS = (1, 2, 4, 8)
+#: Where several tuples come in a cycle: transfers in an epoch, and those that come until the end of an epoch is heard,
+#: twice over, and while a tuple that has arrived is being looked up.
+FLIGHT_EPOCH, FLIGHT_OVERSHOOT = 64, 40
+#: Probes and results that may wait in each unit: with what must still find room, 16, which one look-up table holds.
+UNIT_QUEUES = (4, 8)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,8 +34,13 @@ class HashParameters(TwoStreamParameters):
         samples=(None, None, 1, 2, 4, 16, 64),
     )
     hash_seed: int = parameter(1, "draws the hash function", samples=range(1, 100))
+    width: int = parameter(1, "tuples of each stream that may enter in a cycle: 1, 2, 4 or 8", samples=(1, 1, 2, 4, 8))
+    results: int = parameter(1, "results that may leave in a cycle, a power of two", samples=(1, 1, 2, 4))
     probe_queue: int = parameter(
         48, "tuples of a stream that may wait for their walks through the other's buckets", samples=(1, 2, 8, 48)
+    )
+    lane_queue: int = parameter(
+        16, "with a width, tuples that may wait in front of each switch on their way to their home", samples=(2, 4, 16)
     )
     result_queue: int = parameter(
         56, "results of a stream's tuples that may wait for the output", samples=(1, 2, 8, 56)
@@ -31,6 +48,10 @@ class HashParameters(TwoStreamParameters):
 
     def __post_init__(self):
         super().__post_init__()
+        if self.width not in WIDTHS:
+            raise ParameterError(f"width is one of {', '.join(map(str, WIDTHS))}, not {self.width}")
+        if self.results & (self.results - 1):
+            raise ParameterError(f"results must be a power of two, not {self.results}")
         if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
             raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
         if not closed(self.predicate.key_ranges):
@@ -39,9 +60,17 @@ class HashParameters(TwoStreamParameters):
                 "that: use bisort for one bound, handshake or llhj for any predicate"
             )
 
+        if self.width > 1 and self.groups.banks > 1:
+            raise ParameterError(
+                f"width={self.width} is for equal keys, and {shown(self.predicate.spec)} asks for keys in a range: "
+                "take width=1"
+            )
+
     @classmethod
     def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
         drawn = super().reconciled(drawn)
+        if drawn["width"] > 1:
+            return drawn | {"predicate": "equi"}
         return drawn | ({"predicate": "band:1"} if drawn["predicate"] in ("ne", "lt", "le", "gt", "ge") else {})
 
     @property
@@ -49,17 +78,48 @@ class HashParameters(TwoStreamParameters):
         """Which keys share a bucket."""
         ranges = closed(self.predicate.key_ranges)
         assert ranges
-        return KeyGroups(ranges[0][0], ranges[-1][1], self.key_width, self.hash_seed)
+        home_bits = ceil_log2(self.units) if self.width > 1 else 0
+        return KeyGroups(ranges[0][0], ranges[-1][1], self.key_width, self.hash_seed, home_bits)
 
     @property
-    def rings(self) -> dict[str, WindowRing]:
-        """Where the tuples of each stream are."""
-        return {"r": WindowRing(self.window_r), "s": WindowRing(self.window_s)}
+    def sizes(self) -> dict[str, WindowSizes]:
+        """Of the window of each stream."""
+        return {side: self._sizes_of(window) for side, window in zip("rs", self.windows, strict=True)}
 
-    def depth_of(self, side: str) -> int:
-        """Buckets in each bank of a stream's table."""
+    def _sizes_of(self, window: int, units: int = 1) -> WindowSizes:
         banks = self.groups.banks
-        return max(banks, self.buckets or 2 * banks << ceil_log2(self.rings[side].window)) // banks
+        buckets = (self.buckets or 2 * banks << ceil_log2(window)) // units
+        queues = (self.probe_queue, self.result_queue) if units == 1 else UNIT_QUEUES
+        return WindowSizes(WindowRing(window), max(1, buckets // banks), *queues)
+
+    @property
+    def units(self) -> int:
+        """Where several tuples come in a cycle: how many units share them."""
+        return 2 * self.width
+
+    @property
+    def disorder(self) -> int:
+        """Tuples of a stream that may overtake another one: those of two epochs, and some that are on their way."""
+        return self.width * (2 * FLIGHT_EPOCH + FLIGHT_OVERSHOOT)
+
+    @property
+    def placed_layout(self) -> PlacedLayout:
+        """Layouts inside, where several tuples come in a cycle."""
+        farthest = max(self.windows) + 4 * self.disorder
+        return PlacedLayout.of(self.layout, self.windows, 1 + ceil_log2(farthest))
+
+    @property
+    def unit_sizes(self) -> UnitSizes:
+        """Of the units, where several tuples come in a cycle."""
+        windows = {side: self._unit_sizes(window) for side, window in zip("rs", self.windows, strict=True)}
+        return UnitSizes(self.units, windows, self.disorder)
+
+    def _unit_sizes(self, window: int) -> WindowSizes:
+        # What is not dead, evenly spread, and as much as hash functions make of that; at the least, room for all.
+        mean = (window + self.disorder) // self.units
+        least = (window + 2 * self.disorder + 32 * self.width) // self.units + 8
+        room = max(least, mean + 6 * isqrt(mean) + 16)
+        return replace(self._sizes_of(window, self.units), ring=WindowRing(room))
 
     @property
     def comparisons_per_cycle(self) -> int:
@@ -68,5 +128,8 @@ class HashParameters(TwoStreamParameters):
 
     @property
     def patience(self) -> int:
-        # The longest silence: all walks that wait see a whole window each and find nothing.
-        return 4 * max(self.windows) * (self.probe_queue + 64) + 1000
+        # The longest silence: all walks that wait see a whole window each and find nothing, in each unit.
+        if self.width == 1:
+            return 4 * max(self.windows) * (self.probe_queue + 64) + 1000
+        most = max(sizes.ring.window for sizes in self.unit_sizes.windows.values())
+        return 4 * most * self.units * 64 + 1000

@@ -6,11 +6,15 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.lib.pipeline import delayed
 from streamjoin.hdl.lib.ram import NEVER_COLLIDES
 
 
 class SplitMemory(Part):
-    """Writes a word and reads one in every cycle; what is read in the cycle in which it is written is undefined.
+    """Writes a word and reads one in every cycle; what is written can be read from the second cycle on after that.
+
+    Until then what is read is undefined. Words to be written pass a register, so that whoever sends them may be far
+    from the block RAM.
 
     It is made of memories that are powers of two deep, the largest first: where one of 5120 words would take the block
     RAM of 8192, or a wide multiplexer behind five of 1024, there is one of 4096 and one of 1024.
@@ -51,15 +55,16 @@ class SplitMemory(Part):
     def elaborate(self, platform):
         m = Module()
         start, chosen = 0, []
+        into, word = delayed(m, self.into, 1, name="into"), delayed(m, self.word, 1, name="word")
         while start < self._depth:
             bits = (self._depth - start).bit_length() - 1
             piece = memory.Memory(shape=self._shape, depth=1 << bits, init=[], attrs=NEVER_COLLIDES)
             m.submodules[f"piece{len(chosen)}"] = piece
             write, read = piece.write_port(), piece.read_port()
             m.d.comb += [
-                write.addr.eq(self.into[:bits]),
-                write.data.eq(self.word),
-                write.en.eq(self.enter & (self.into[bits:] == start >> bits)),
+                write.addr.eq(into[:bits]),
+                write.data.eq(word),
+                write.en.eq(delayed(m, self.enter & (self.into[bits:] == start >> bits), 1, resets=True, name="enter")),
                 read.addr.eq(self.asked[:bits]),
             ]
             here = Signal(name=f"here{len(chosen)}")

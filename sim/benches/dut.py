@@ -14,6 +14,7 @@ from cocotb.handle import HierarchyObject
 from cocotb.triggers import Timer
 
 from streamjoin.sim.benches import ENVIRONMENT
+from streamjoin.sim.run.packing import PortItems
 
 _BENCH = json.loads(os.environ[ENVIRONMENT])
 MANIFEST: dict = _BENCH["manifest"]
@@ -50,6 +51,7 @@ class Dut:
         own = {port["name"].removeprefix(prefix): port for port in ports if port["name"].startswith(prefix)}
         self._ports: dict[str, Any] = {name: top[port["name"]] for name, port in own.items()}
         self._fields = {name: port["fields"] for name, port in own.items() if "fields" in port}
+        self._items = {name: PortItems.of(port) for name, port in own.items() if "slots" in port}
         self._clear = (1 << own["clear"]["width"]) - 1 if "clear" in own else 0
         self._driven: dict[str, int] = {}
         self._agents: list[Agent] = []
@@ -75,8 +77,22 @@ class Dut:
         return {f["name"]: value >> f["offset"] & (1 << f["width"]) - 1 for f in self._fields[name]}
 
     def field_names(self, name: str) -> list[str]:
-        """The fields of this port, the least significant first."""
-        return [field["name"] for field in self._fields[name]]
+        """The fields of this port, or of an item of it if it has slots for several, the least significant first."""
+        return [field["name"] for field in (self._items[name].fields if name in self._items else self._fields[name])]
+
+    def items(self, name: str) -> list[Any]:
+        """What a transfer of this port would hold, decoded; what is in further slots may be undefined."""
+        if name not in self._items:
+            return [self.decode(name, self[name])]
+        port, bits = self._items[name], str(self._ports[name].value)[::-1]
+
+        def number(begin: int, width: int) -> int:
+            return int(bits[begin : begin + width][::-1], 2)
+
+        count = number(port.count_at, port.count_width)
+        assert 1 <= count <= port.slots, f"{name} holds {count} items, not from 1 to {port.slots}"
+        begins = [slot * port.stride for slot in range(count)]
+        return [{f["name"]: number(begin + f["offset"], f["width"]) for f in port.fields} for begin in begins]
 
     def slot(self, name: str) -> dict[str, int] | None:
         """The tuple in a slot, None if the slot is empty; what an empty slot holds may be undefined."""

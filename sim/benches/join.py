@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import cocotb
 import numpy as np
+from amaranth.hdl import Shape
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.arrivals import Arrivals, Windows
@@ -28,6 +29,7 @@ GREATEST = (1 << PARAMETERS.key_width) - 1
 #: Enough that every window is left several times over.
 LENGTH = 3 * sum(PARAMETERS.windows) + 100
 SIDES = PARAMETERS.layout.sides
+WIDTH = PARAMETERS.width
 
 
 def make_arrivals(streams: Sequence[int], keys: Sequence[int]) -> Arrivals:
@@ -92,6 +94,9 @@ MATCHING, DIFFERING = keys_of_a_row(matching=True), keys_of_a_row(matching=False
 class Feeder:
     """Offers arrivals in their order: one at a time, or together those whose ports are in the same order.
 
+    Where several tuples of a stream enter in a cycle, it offers transfers of all inputs together; each fills all slots
+    it can, or, where something stalls, any number of them.
+
     Attributes
     ----------
     taken
@@ -107,6 +112,7 @@ class Feeder:
         self._tuples = _tuples(arrivals, range(len(arrivals)))
         self._sides = [SIDES[stream] for stream in arrivals.stream]
         self._willing = STALLS[stalls]()
+        self._stalls = stalls != "none"
         self._offered: list[int] = []
         self.taken = 0
         self.kept: list[int] = []
@@ -118,6 +124,9 @@ class Feeder:
         return not self._offered and (self.stopped or self.taken == len(self._tuples))
 
     def drive(self) -> None:
+        if WIDTH > 1:
+            self._drive_together()
+            return
         for _ in SIDES:
             following = self.taken + len(self._offered)
             if not self.stopped and following < len(self._tuples) and self._may_offer(following):
@@ -133,8 +142,39 @@ class Feeder:
         in_order = not self._offered or SIDES.index(self._sides[self._offered[-1]]) < port
         return in_order and next(self._willing)
 
+    def _drive_together(self) -> None:
+        if not self._offered and not self.stopped and next(self._willing):
+            room = {side: random.randint(0, WIDTH) if self._stalls else WIDTH for side in SIDES}
+            for number in range(self.taken, len(self._tuples)):
+                side = self._sides[number]
+                if not room[side]:
+                    break
+                room[side] -= 1
+                self._offered.append(number)
+            if self._offered:
+                self._fill()
+        for side in SIDES:
+            self._dut[f"i_{side}__valid"] = bool(self._offered)
+
+    def _fill(self) -> None:
+        """What nobody needs to look at may be anything."""
+        filled = {side: [number for number in self._offered if self._sides[number] == side] for side in SIDES}
+        for side, numbers in filled.items():
+            payload = {
+                f"slots.{slot}.{name}": random.getrandbits(Shape.cast(shape).width)
+                for slot in range(len(numbers), WIDTH)
+                for name, shape in PARAMETERS.layout.input_slot(side).members.items()
+            }
+            for slot, number in enumerate(numbers):
+                after = sum(earlier < number for earlier in filled[SIDES[0]])
+                fields = {**self._tuples[number], **({"after": after} if side == SIDES[1] else {})}
+                payload |= {f"slots.{slot}.{name}": value for name, value in fields.items()}
+            self._dut[f"i_{side}__payload"] = {"count": len(numbers), **payload}
+
     def sample(self) -> None:
         ready = [number for number in self._offered if self._dut[f"i_{self._sides[number]}__ready"]]
+        if WIDTH > 1 and self._offered:
+            assert self._dut["i_r__ready"] == self._dut["i_s__ready"], "the inputs did not transfer together"
         assert ready == self._offered[: len(ready)], "a tuple was taken before the one that arrived earlier"
         if not self._dut["discarding"]:
             self.kept += ready

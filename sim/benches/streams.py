@@ -97,7 +97,8 @@ class Sink:
     Attributes
     ----------
     items, taken
-        What came, decoded, and in which cycles.
+        What came, decoded, and in which cycles: of a port with slots for several items, those of a transfer one after
+        the other.
     blocked
         While this is set it takes nothing.
     """
@@ -107,7 +108,7 @@ class Sink:
         self._name = name
         self._willing = STALLS[stalls]()
         self._ready = False
-        self._pending: int | None = None
+        self._pending: list[Any] | None = None
         self.blocked = False
         self.items: list[Any] = []
         self.taken: list[int] = []
@@ -118,15 +119,15 @@ class Sink:
         self._dut[f"{self._name}__ready"] = self._ready
 
     def sample(self) -> None:
-        payload = self._dut[f"{self._name}__payload"] if self._dut[f"{self._name}__valid"] else None
+        items = self._dut.items(f"{self._name}__payload") if self._dut[f"{self._name}__valid"] else None
         if self._pending is not None:
-            assert payload is not None, f"{self._name} withdrew its item before it was taken"
-            assert payload == self._pending, f"{self._name} changed its item before it was taken"
-        self._pending = payload
-        if payload is not None and self._ready:
+            assert items is not None, f"{self._name} withdrew its item before it was taken"
+            assert items == self._pending, f"{self._name} changed its item before it was taken"
+        self._pending = items
+        if items is not None and self._ready:
             self._pending = None
-            self.items.append(self._dut.decode(f"{self._name}__payload", payload))
-            self.taken.append(self._dut.cycle_number)
+            self.items += items
+            self.taken += [self._dut.cycle_number] * len(items)
 
 
 def random_items(count: int, width: int = 16) -> list[int]:

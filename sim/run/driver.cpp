@@ -1,14 +1,20 @@
 // The bulk driver: pushes a whole sequence of arrivals through a verilated design, one clock cycle after another.
 //
 // Compiled together with the model. The generated "ports.h" names the streams:
-//   INPUTS(X)     X(number, port) for each input stream, in port order
-//   RESULT_WORDS  the number of 32-bit words in a result
-// Payloads are rows of 32-bit words, the least significant first.
+//   INPUTS(X)  X(number, port, places...) for each input stream, in port order
+//   RESULT     the places of the result
+// where the places are what a Places is made of, below. Tuples and results are rows of 32-bit words, the least
+// significant first.
+//
+// One tuple, or one result, is the whole payload of its port, and a port each has its transfers for itself, unless
+// ports have several slots: then the tuples of a cycle enter in one transfer of both input ports together (see
+// streamjoin.hdl.base.ports.join_ports). Which of the two it is the compiler knows.
 //
 // Verilator spells the name a__b as a___05Fb.
 //
 // Each cycle: decide what to present, let the logic settle with the clock low, sample what it says, raise the clock.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -28,8 +34,29 @@ using Waves = VerilatedFstC;
 using Waves = VerilatedSaifC;
 #endif
 
-#define COUNT(number, port) +1
+#define COUNT(number, port, ...) +1
 constexpr unsigned PORTS = 0 INPUTS(COUNT);
+
+// Where items lie in the payload of a port, in bits: there are slots from bit 0 up, `stride` apart, and a count of
+// those that hold an item. Between an item and the next slot stands how many items of the other port come before it,
+// if that is told there. A single item is all of its payload.
+struct Places {
+    unsigned slots, item, stride, count_at, count_width;
+
+    static constexpr unsigned words_for(unsigned bits) { return bits ? (bits + 31) / 32 : 1; }
+    constexpr unsigned item_words() const { return words_for(item); }
+    constexpr unsigned payload_words() const { return words_for(count_at + count_width); }
+};
+
+#define PLACES(number, port, ...) Places{__VA_ARGS__},
+constexpr Places INPUT_PLACES[] = {INPUTS(PLACES)};
+constexpr Places RESULT_PLACES{RESULT};
+// Tuples of one stream that may enter in a cycle. With more than one, ports transfer together.
+constexpr unsigned WIDTH = INPUT_PLACES[0].slots;
+static_assert(WIDTH == 1 || PORTS == 2);
+static_assert(INPUT_PLACES[PORTS - 1].slots == WIDTH);
+constexpr unsigned RESULT_WORDS = RESULT_PLACES.item_words();
+constexpr unsigned INPUT_WORDS = std::max(INPUT_PLACES[0].payload_words(), INPUT_PLACES[PORTS - 1].payload_words());
 
 // ---- Shared with model.py: keep the two in step --------------------------------------------------------------------
 
@@ -65,9 +92,10 @@ struct Report {
     uint64_t turned_away;                       // arrivals dropped in front of the design; accepted counts them
     uint64_t input_cycles;                      // cycles until the last arrival had been accepted or dropped
     uint64_t undrained_cycles;                  // cycles until drain went up
+    uint64_t count;                             // of the transfer of results that had a wrong one
 };
 
-enum Status { FINISHED, MORE, STUCK, ORDER_VIOLATION };
+enum Status { FINISHED, MORE, STUCK, ORDER_VIOLATION, TORN, BAD_COUNT };
 
 // ---- Payloads of any width -----------------------------------------------------------------------------------------
 
@@ -96,6 +124,19 @@ void fetch(const VlWide<Words>& port, uint32_t* words) {
     for (std::size_t word = 0; word < Words; ++word) words[word] = port[word];
 }
 
+// Copies bits from somewhere in one row of words to somewhere in another; what is around them stays.
+void copy_bits(uint32_t* to, unsigned to_bit, const uint32_t* from, unsigned from_bit, unsigned bits) {
+    while (bits) {
+        const unsigned up = to_bit % 32, down = from_bit % 32, piece = std::min({bits, 32 - up, 32 - down});
+        const uint32_t mask = ~uint32_t{0} >> (32 - piece);
+        uint32_t& word = to[to_bit / 32];
+        word = (word & ~(mask << up)) | (from[from_bit / 32] >> down & mask) << up;
+        to_bit += piece;
+        from_bit += piece;
+        bits -= piece;
+    }
+}
+
 // ---- Stalls --------------------------------------------------------------------------------------------------------
 
 // Two states, flowing and stalled, with a chance each cycle to pass from one to the other (or a fixed pattern).
@@ -115,6 +156,14 @@ public:
         const bool now = m_stalled;
         m_stalled = m_stalled ? uniform() >= m_plan.stop : uniform() < m_plan.start;
         return now;
+    }
+
+    // How many slots may be filled in the cycle that begins now: none if it is stalled, and if any may be, any number
+    // from one up, half of the times or more all of them. To be asked once a cycle.
+    unsigned slots() {
+        if (next()) return 0;
+        if (!m_plan.length && m_plan.start == 0) return WIDTH;
+        return std::min(WIDTH, 1 + static_cast<unsigned>(2 * WIDTH * uniform()));
     }
 
 private:
@@ -214,15 +263,21 @@ private:
         const bool ready = !m_output_stalls.next();
         m_model->drain = drain;
         m_model->o_result___05Fready = ready;
-        present();
-        if (!m_request.queue) turn_away();
+        if (WIDTH > 1) {
+            present_together();
+            if (!m_request.queue) turn_away_together();
+        } else {
+            present();
+            if (!m_request.queue) turn_away();
+        }
         settle();
 
         const bool valid = m_model->o_result___05Fvalid;
         const bool waiting = m_report.presented > m_report.accepted;
         const uint64_t accepted_before = m_report.accepted;
-        if (!accept()) return ORDER_VIOLATION;
-        if (valid && ready) take_result();
+        const Status verdict = WIDTH > 1 ? accept_together() : accept();
+        if (verdict != MORE) return verdict;
+        if (valid && ready && !take_results()) return BAD_COUNT;
         const bool progress = m_report.accepted > accepted_before || (valid && ready);
         m_report.valid = valid;
         m_report.halted = m_model->halted;
@@ -265,9 +320,45 @@ private:
                 continue;
             }
             last = stream[next];
-            raise(stream[next], m_request.words + next * m_request.stride);
+            raise(stream[next], words_of(next));
         }
     }
+
+    // The same where ports have several slots: a transfer holds as many arrivals in a row as fit, and stays as it is
+    // until it is taken. A stall leaves fewer slots, or none, to a port in a new transfer. Without a queue what does
+    // not fit is dropped, and the others of its cycle go on without it.
+    void present_together() {
+        unsigned room[PORTS], filled[PORTS] = {};
+        for (unsigned port = 0; port < PORTS; ++port) room[port] = m_input_stalls[port].slots();
+        if (m_report.presented > m_report.accepted) return;
+        for (uint64_t& next = m_report.presented; next < m_request.arrivals && is_offered(next); ++next) {
+            const unsigned port = m_request.stream[next];
+            if (filled[port] < room[port]) {
+                fill(port, filled[port]++, words_of(next), filled[0]);
+            } else if (m_request.queue) {
+                break;
+            } else {
+                m_request.discarded[next] = 1;
+            }
+        }
+        if (!filled[0] && !filled[PORTS - 1]) return;
+        for (unsigned port = 0; port < PORTS; ++port) {
+            const Places& places = INPUT_PLACES[port];
+            copy_bits(m_payload[port], places.count_at, &filled[port], 0, places.count_width);
+            raise(port, m_payload[port]);
+        }
+        m_offers = true;
+    }
+
+    // Slots that nobody fills keep what was in them.
+    void fill(unsigned port, unsigned slot, const uint32_t* words, unsigned after) {
+        const Places& places = INPUT_PLACES[port];
+        const unsigned begin = slot * places.stride;
+        copy_bits(m_payload[port], begin, words, 0, places.item);
+        copy_bits(m_payload[port], begin + places.item, &after, 0, places.stride - places.item);
+    }
+
+    const uint32_t* words_of(uint64_t arrival) const { return m_request.words + arrival * m_request.stride; }
 
     bool is_offered(uint64_t arrival) const {
         return !m_request.offered || m_request.offered[arrival] <= static_cast<int64_t>(m_report.cycles);
@@ -289,8 +380,20 @@ private:
         }
     }
 
+    // The same where ports have several slots: all of the transfer is taken, or none.
+    void turn_away_together() {
+        if (!m_offers) return;
+        m_model->clk = 0;
+        m_model->eval();
+        if (is_ready(0) || is_ready(PORTS - 1)) return;  // both, or accept_together() finds them out
+        for (uint64_t arrival = m_report.accepted; arrival < m_report.presented; ++arrival) {
+            m_request.discarded[arrival] = 1;
+        }
+        withdraw();
+    }
+
     // Notes which of the presented arrivals are being taken, and lowers their valid after the clock edge (see clock()).
-    bool accept() {
+    Status accept() {
         for (uint64_t arrival = m_report.accepted; arrival < m_report.presented; ++arrival) {
             const unsigned port = m_request.stream[arrival];
             if (m_request.discarded[arrival]) {  // in front of the design
@@ -301,25 +404,64 @@ private:
             if (!is_ready(port)) continue;
             if (arrival != m_report.accepted) {
                 m_report.violator = arrival;
-                return false;
+                return ORDER_VIOLATION;
             }
-            m_request.accepted_cycle[arrival] = static_cast<int64_t>(m_report.cycles);
-            m_request.discarded[arrival] = m_model->discarding;
+            take(arrival);
             m_taken |= 1u << port;
-            ++m_report.accepted;
         }
+        return MORE;
+    }
+
+    // The same where ports have several slots. What has been dropped in front of the design is in no transfer.
+    Status accept_together() {
+        const bool taken = m_offers && is_ready(0);
+        if (m_offers && taken != is_ready(PORTS - 1)) return TORN;
+        if (m_offers && !taken) return MORE;
+        while (m_report.accepted < m_report.presented) {
+            if (m_request.discarded[m_report.accepted]) {
+                ++m_report.turned_away;
+                ++m_report.accepted;
+            } else {
+                take(m_report.accepted);
+            }
+        }
+        if (taken) m_taken = (1u << PORTS) - 1;
+        m_offers = false;
+        return MORE;
+    }
+
+    void take(uint64_t arrival) {
+        m_request.accepted_cycle[arrival] = static_cast<int64_t>(m_report.cycles);
+        m_request.discarded[arrival] = m_model->discarding;
+        ++m_report.accepted;
+    }
+
+    // False if the transfer does not hold from one result to as many as there are slots.
+    bool take_results() {
+        const std::size_t size = m_result_words.size();
+        const int64_t cycle = static_cast<int64_t>(m_report.cycles);
+        if (RESULT_PLACES.slots == 1) {
+            m_result_words.resize(size + RESULT_WORDS);
+            fetch(m_model->o_result___05Fpayload, &m_result_words[size]);
+            m_result_cycles.push_back(cycle);
+            return true;
+        }
+        uint32_t payload[RESULT_PLACES.payload_words()], count = 0;
+        fetch(m_model->o_result___05Fpayload, payload);
+        copy_bits(&count, 0, payload, RESULT_PLACES.count_at, RESULT_PLACES.count_width);
+        m_report.count = count;
+        if (!count || count > RESULT_PLACES.slots) return false;
+        m_result_words.resize(size + count * RESULT_WORDS);
+        for (unsigned slot = 0; slot < count; ++slot) {
+            uint32_t* words = &m_result_words[size + slot * RESULT_WORDS];
+            copy_bits(words, 0, payload, slot * RESULT_PLACES.stride, RESULT_PLACES.item);
+        }
+        m_result_cycles.insert(m_result_cycles.end(), count, cycle);
         return true;
     }
 
-    void take_result() {
-        const std::size_t size = m_result_words.size();
-        m_result_words.resize(size + RESULT_WORDS);
-        fetch(m_model->o_result___05Fpayload, &m_result_words[size]);
-        m_result_cycles.push_back(static_cast<int64_t>(m_report.cycles));
-    }
-
     void raise(unsigned port, const uint32_t* words) {
-#define RAISE(number, port)                          \
+#define RAISE(number, port, ...)                     \
     case number:                                     \
         assign(m_model->port##___05Fpayload, words); \
         m_model->port##___05Fvalid = 1;              \
@@ -328,22 +470,27 @@ private:
     }
 
     bool is_ready(unsigned port) const {
-#define READY(number, port) \
+#define READY(number, port, ...) \
     case number: return m_model->port##___05Fready;
         switch (port) { INPUTS(READY) }
         return false;
     }
 
     void lower_taken() {
-#define LOWER(number, port) \
+#define LOWER(number, port, ...) \
     if (m_taken & 1u << number) m_model->port##___05Fvalid = 0;
         INPUTS(LOWER)
         m_taken = 0;
     }
 
-    void lower_all() {
+    void withdraw() {
         m_taken = ~0u;
         lower_taken();
+        m_offers = false;
+    }
+
+    void lower_all() {
+        withdraw();
         m_model->drain = 0;
         m_model->o_result___05Fready = 0;
     }
@@ -380,6 +527,8 @@ private:
     uint64_t m_idle = 0;     // cycles without progress
     uint64_t m_silence = 0;  // cycles without a result, all input being in
     uint32_t m_taken = 0;    // ports whose transfer happens with the coming edge
+    bool m_offers = false;   // where ports transfer together: a transfer is offered
+    uint32_t m_payload[PORTS][INPUT_WORDS] = {};
     std::vector<uint32_t> m_result_words;
     std::vector<int64_t> m_result_cycles;
 };

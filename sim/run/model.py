@@ -13,14 +13,14 @@ import numpy as np
 
 from streamjoin.reference.errors import DesignError
 from streamjoin.reference.output import Reading
-from streamjoin.sim.run.packing import pack, unpack, words_for
+from streamjoin.sim.run.packing import PortItems, pack, unpack, words_for
 from streamjoin.sim.run.verilate import Library
 from streamjoin.support.files import check_writable
 
 _RESET_CYCLES = 4
 # A slice of a run should take about this long: short enough for a smooth progress bar and for Ctrl-C.
 _SLICE_SECONDS = 0.1
-_FINISHED, _MORE, _STUCK, _ORDER_VIOLATION = range(4)
+_FINISHED, _MORE, _STUCK, _ORDER_VIOLATION, _TORN, _BAD_COUNT = range(6)
 #: What memories hold before anything is written: nothing, all bits up, or what a generator draws from this seed.
 Contents = Literal["zeros", "ones"] | int
 _ZEROS, _ONES, _DRAWN = range(3)
@@ -33,6 +33,10 @@ class StuckError(DesignError):
 @dataclass(frozen=True)
 class Stalls:
     """When one side of a stream holds back.
+
+    Where several tuples of a stream enter in a cycle, a stalled port takes part in no transfer that begins in that
+    cycle; and if stalls are not none at all, each other transfer fills as many slots of a port as is drawn, from one
+    to all of them.
 
     Parameters
     ----------
@@ -144,8 +148,10 @@ class Model:
         if waves is not None and library.waves is None:
             raise ValueError("the library was built without waves")
         ports = {port["name"]: port for port in manifest["ports"]}
-        self._streams = [(stream["port"], ports[f"{stream['port']}__payload"]) for stream in manifest["inputs"]]
-        self._result_port = ports["o_result__payload"]
+        self._streams = [
+            (stream["port"], PortItems.of(ports[f"{stream['port']}__payload"])) for stream in manifest["inputs"]
+        ]
+        self._results_of = PortItems.of(ports["o_result__payload"])
         self._waves = self._growing_waves = None
         if waves is not None:
             self._waves = Path(waves)
@@ -202,7 +208,8 @@ class Model:
             For each arrival the number of its input port, from 0.
         offered
             For each arrival the cycle in which it is offered, 0 being the first after the reset, never decreasing;
-            unless told, each is offered as soon as the one before it has been taken, or together with it.
+            unless told, each is offered as soon as the one before it has been taken, or together with it. Where
+            several tuples of a stream enter in a cycle, a transfer holds as many arrivals in a row as fit.
         queue
             Whether what is offered waits until it is taken, in arrival order, as many as there may be. If not, what
             is not taken in the cycle in which it is offered is dropped; ``offered`` is needed then.
@@ -228,7 +235,8 @@ class Model:
         StuckError
             If the design stops moving.
         DesignError
-            If it takes a later arrival before an earlier one that was presented along with it.
+            If it takes a later arrival before an earlier one that was presented along with it; or, where several enter
+            in a cycle, one port without the other; or gives a transfer without results.
         """
         started = time.perf_counter()
         stream = np.ascontiguousarray(stream, dtype=np.uint8)
@@ -265,6 +273,8 @@ class Model:
             raise StuckError(self._describe_stuck(report, stream))
         if status == _ORDER_VIOLATION:
             raise DesignError(self._describe_violation(report, stream))
+        if status in (_TORN, _BAD_COUNT):
+            raise DesignError(self._describe_transfer(report, status))
         result, result_cycle = self._results(report.results)
         return Run(
             accepted_cycle=accepted_cycle,
@@ -289,12 +299,12 @@ class Model:
         for name, column in fields.items():
             if len(column) != len(stream):
                 raise ValueError(f"{name} has {len(column)} rows for {len(stream)} arrivals")
-        words = np.zeros((len(stream), max(words_for(port["width"]) for _, port in self._streams)), dtype=np.uint32)
-        for number, (_, port) in enumerate(self._streams):
+        words = np.zeros((len(stream), max(words_for(items.width) for _, items in self._streams)), dtype=np.uint32)
+        for number, (_, items) in enumerate(self._streams):
             rows = stream == number
             own = {name: np.asarray(column)[rows] for name, column in fields.items()}
-            count = words_for(port["width"])
-            words[rows, :count] = pack(own, port["fields"], count)
+            count = words_for(items.width)
+            words[rows, :count] = pack(own, items.fields, count)
         return words
 
     def _run_slices(self, max_cycles: int | None, progress: Callable[[int], None] | None) -> int:
@@ -318,10 +328,10 @@ class Model:
         return report
 
     def _results(self, count: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        words = np.empty((count, words_for(self._result_port["width"])), dtype=np.uint32)
+        words = np.empty((count, words_for(self._results_of.width)), dtype=np.uint32)
         cycles = np.empty(count, dtype=np.int64)
         self._library.streamjoin_results(self._handle, words.ctypes.data, cycles.ctypes.data)
-        return unpack(words, self._result_port["fields"]), cycles
+        return unpack(words, self._results_of.fields), cycles
 
     def _describe_stuck(self, report: "_Report", stream: np.ndarray) -> str:
         if report.accepted < len(stream):
@@ -340,6 +350,16 @@ class Model:
         return (
             f"the design broke the arrival order at cycle {report.cycles}: it took arrival {early} on "
             f"{self._streams[stream[early]][0]} before arrival {late} on {self._streams[stream[late]][0]}"
+        )
+
+    def _describe_transfer(self, report: "_Report", status: int) -> str:
+        if status == _BAD_COUNT:
+            most = self._results_of.slots
+            return f"the design gave {report.count} results at once at cycle {report.cycles}, not from 1 to {most}"
+        ports = " and ".join(port for port, _ in self._streams)
+        return (
+            f"the design took arrivals of one port only at cycle {report.cycles}: "
+            f"several tuples enter by a transfer of {ports} together"
         )
 
 
@@ -400,7 +420,7 @@ class _Report(ctypes.Structure):
         for name in (
             *("cycles", "accepted", "presented", "results", "stall_cycles", "halted_cycles", "dropped", "overflows"),
             *("lost", "valid", "halted", "drained", "draining", "violator", "turned_away", "input_cycles"),
-            "undrained_cycles",
+            *("undrained_cycles", "count"),
         )
     )
 

@@ -2,13 +2,62 @@
 
 A payload is a row of 32-bit words, the least significant first. A field may begin anywhere, cross word borders, and
 be up to 64 bits wide. Columns are handled whole: one pass of NumPy for each word that a field touches.
+
+Where a port carries several items in a transfer, a row is an item: what stands in a slot.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 WORD_BITS = 32
+
+
+#: The field of a slot that tells how many items of the other port come before this one: not of the item itself.
+AFTER = "after"
+_FIRST_SLOT, _SECOND_SLOT = "slots.0.", "slots.1."
+
+
+@dataclass(frozen=True)
+class PortItems:
+    """Where items lie in the payload of a port, by what the manifest says of it.
+
+    Attributes
+    ----------
+    fields
+        Of one item, with offsets from where it begins.
+    width
+        Bits of one item; the payload is one if there is one slot only.
+    slots
+        How many items a payload has room for.
+    stride
+        Bits from one slot to the next. What is between an item and the next slot, if anything, is :data:`AFTER`.
+    count_at, count_width
+        Where in the payload the count of items stands; it has no bits if there is one slot only.
+    """
+
+    fields: list[dict]
+    width: int
+    slots: int
+    stride: int
+    count_at: int
+    count_width: int
+
+    @classmethod
+    def of(cls, port: Mapping) -> "PortItems":
+        width, fields = port["width"], port.get("fields", [])
+        if "slots" not in port:
+            return cls(fields, width, 1, width, width, 0)
+        places = {field["name"]: field for field in fields}
+        first = {
+            name.removeprefix(_FIRST_SLOT): field for name, field in places.items() if name.startswith(_FIRST_SLOT)
+        }
+        count = places["count"]
+        stride = min(field["offset"] for name, field in places.items() if name.startswith(_SECOND_SLOT))
+        item = [{**field, "name": name} for name, field in first.items() if name != AFTER]
+        width = first[AFTER]["offset"] if AFTER in first else stride
+        return cls(item, width, port["slots"], stride, count["offset"], count["width"])
 
 
 def words_for(width: int) -> int:

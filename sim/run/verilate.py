@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from streamjoin.sim.run.code_sharing import sharing
-from streamjoin.sim.run.packing import words_for
+from streamjoin.sim.run.packing import PortItems
 from streamjoin.sim.verilog.generate import Verilog
 from streamjoin.support import cache
 from streamjoin.support.toolchain import WAVES, ToolError, compiler, run_tool, verilate, verilator_root
@@ -121,11 +121,17 @@ def _ports_header(manifest: dict) -> str:
     missing = [name for name in ("clk", "rst", "o_result__valid", *_CONTROL) if name not in widths]
     if missing or not manifest["inputs"]:
         raise ValueError(f"{manifest['name']} is not a whole design: it lacks {', '.join(missing) or 'input streams'}")
-    inputs = [f"X({number}, {stream['port']})" for number, stream in enumerate(manifest["inputs"])]
-    result_words = words_for(widths["o_result__payload"])
+    places = {port["name"]: _places(PortItems.of(port)) for port in manifest["ports"]}
+    names = [stream["port"] for stream in manifest["inputs"]]
+    inputs = [f"X({number}, {name}, {places[f'{name}__payload']})" for number, name in enumerate(names)]
     lost = "model->lost" if "lost" in widths else "0"  # few designs lose anything
-    lines = [f"INPUTS(X) {' '.join(inputs)}", f"RESULT_WORDS {result_words}", f"LOST(model) ({lost})"]
+    lines = [f"INPUTS(X) {' '.join(inputs)}", f"RESULT {places['o_result__payload']}", f"LOST(model) ({lost})"]
     return "".join(f"#define {line}\n" for line in lines)
+
+
+def _places(items: PortItems) -> str:
+    """What the driver's ``Places`` are made of."""
+    return ", ".join(map(str, (items.slots, items.width, items.stride, items.count_at, items.count_width)))
 
 
 def _top(manifest: dict, registered_reset: bool) -> str:

@@ -47,8 +47,10 @@ class Verilog:
     manifest
         ``name``; what ``about`` said (``design``, ``parameters``); ``ports``, each with ``name``, ``direction``,
         ``width`` and, where the port carries a structure, ``fields`` (``name``, ``offset``, ``width``, inner fields as
-        ``outer.inner``); ``inputs``, the input streams in port order (``port``, ``stream``); ``result``, the name of
-        the result stream, if there is one; ``versions`` of the tools; ``hash``, the SHA-256 of the text.
+        ``outer.inner``); where several items pass in a transfer, ``slots`` is for how many, and the fields are
+        ``slots.0.key`` and so on, those of the earliest first, and ``count``, how many slots hold an item; ``inputs``,
+        the input streams in port order (``port``, ``stream``); ``result``, the name of the result stream, if there is
+        one; ``versions`` of the tools; ``hash``, the SHA-256 of the text.
     """
 
     text: str
@@ -120,7 +122,15 @@ def _ports(component: wiring.Component) -> Iterator[dict]:
         }
         if isinstance(member.shape, data.Layout):
             port["fields"] = list(_fields(member.shape))
+            port |= {"slots": slots} if (slots := _slots(member.shape)) else {}
         yield port
+
+
+def _slots(layout: data.Layout) -> int:
+    """How many slots a payload has; none, if it is an item itself."""
+    fields = dict(layout)  # of the layout as such, or of one that fills it up to whole bytes
+    shape = fields["slots"].shape if fields.keys() == {"slots", "count"} else None
+    return shape.length if isinstance(shape, data.ArrayLayout) else 0
 
 
 def _fields(layout: data.Layout, prefix: str = "", base: int = 0) -> Iterator[dict]:

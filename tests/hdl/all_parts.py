@@ -13,6 +13,7 @@ from streamjoin.hdl.board.self_test import SelfTest
 from streamjoin.hdl.registry import DESIGNS, find
 from tests.sim.small_designs import DESIGNS as SMALL_DESIGNS
 from tests.sim.small_designs import SMALL
+from tests.sim.wide_design import DESIGN as WIDE
 
 #: What no small design has: ports for what is thrown away and for the time of a pair in a stash, windows in registers.
 FURTHER = {
@@ -50,7 +51,7 @@ def instances() -> dict[type[Part], list[Part]]:
         for name, given in (*SMALL_DESIGNS.values(), *FURTHER.values()):
             design = find(name)
             Fragment.get(design.component(design.parameters(**SMALL | given)), None)
-        design = find("nested-loop")
-        parameters = design.parameters(window=4)
-        Fragment.get(SelfTest(design.component(parameters), parameters), None)
+        for design in (find("nested-loop"), WIDE):
+            parameters = design.parameters(window=4)
+            Fragment.get(SelfTest(design.component(parameters), parameters), None)
     return found

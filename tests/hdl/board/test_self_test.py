@@ -32,6 +32,9 @@ CASES = {
     "wide payload, most match": ("handshake", {"cores": 2, "window": 4, "predicate": "ne", "payload_width": 100}),
     "short span": ("handshake", {"cores": 2, "window": 8, "span": 1}),
     "spans that differ": ("handshake", {"cores": 2, "window": 6, "span_r": 3, "span_s": 20}),
+    "wide": ("tests.sim.wide_design:DESIGN", {"window": 5, "width": 3, "results": 2, "predicate": "band:1"}),
+    "wide in": ("tests.sim.wide_design:DESIGN", {"window": 4, "span": 9, "width": 4, "results": 1}),
+    "wide out": ("tests.sim.wide_design:DESIGN", {"window": 4, "width": 1, "results": 3, "predicate": "ne"}),
     "time, overflows": ("nested-loop", {"window": 4, "span": 30, "time_width": 5, "storage": "registers"}),
 }
 
@@ -78,11 +81,12 @@ def test_overflows_are_expected():
     assert made("time, overflows").overflows > 0
 
 
+@pytest.mark.parametrize("name", ["parallel", "wide"])
 @pytest.mark.parametrize("wrong", [(1, 0), (0, 1)])
-def test_a_wrong_expectation_fails(wrong):
-    right = made("parallel").expected
+def test_a_wrong_expectation_fails(name, wrong):
+    right = made(name).expected
     expected = tuple(value ^ bit for value, bit in zip(right, wrong, strict=True))
-    assert verdict(made("parallel", expected=expected)) == (0, 1)
+    assert verdict(made(name, expected=expected)) == (0, 1)
 
 
 def test_more_tuples_and_another_seed():
@@ -156,11 +160,12 @@ def test_a_fault_is_noticed(fault):
     assert verdict(faulty, within=5000) == ((1, 0) if fault == "none" else (0, 1))
 
 
+@pytest.mark.parametrize("name", ["parallel", "wide"])
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_as_verilog(simulator):
+def test_as_verilog(name, simulator):
     """The Verilog that goes onto boards, in other simulators, from the reset and with a reset in mid-run."""
-    bench = {"cycles": 300, "passed": 1}
-    report = run_bench(made("parallel"), "self_test", "self_test", bench, simulator=simulator, seed=1)
+    bench = {"cycles": 300 if name == "parallel" else 1500, "passed": 1}
+    report = run_bench(made(name), "self_test", "self_test", bench, simulator=simulator, seed=1)
     assert (report.passed, report.failures) == (2, ()), f"see {report.log}"
 
 

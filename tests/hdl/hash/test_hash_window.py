@@ -7,7 +7,7 @@ import pytest
 from amaranth.hdl import ResetInserter, Signal
 
 from streamjoin.hdl.base.tuple_layout import TupleLayout
-from streamjoin.hdl.hash.hash_window import HashWindow
+from streamjoin.hdl.hash.hash_window import HashWindow, WindowSizes
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.window_ring import WindowRing
 from streamjoin.reference.key_ranges import closed
@@ -37,11 +37,12 @@ class Reference:
         return self._lo <= (distance if self._side == "r" else -distance) <= self._hi
 
     def enter(self, one) -> dict:
-        """What the window is told of a tuple that comes."""
+        """What the window is told of a tuple that comes, and pushes out the oldest one if the window is full."""
         self.stored.append(one)
+        leaves = len(self.stored) > self._window
         group = one["key"] >> self.groups.shift
         bank = group % self.groups.banks
-        return {"enter": 1, "tuple": one, "bank": bank, "bucket": group // self.groups.banks % self._depth}
+        return {"enter": 1, "leave": leaves, "tuple": one, "bank": bank, "bucket": group // self.groups.banks % self._depth}
 
     def probe(self, one) -> dict:
         """What it is told of one that looks for partners."""
@@ -72,7 +73,7 @@ class Life:
 
     async def cycle(self, ctx, window, going=True):
         rng, room = self._rng, self._rooms.popleft()
-        steps = {"enter": 0, "probes": 0}
+        steps = {"enter": 0, "leave": 0, "probes": 0}
         self.halts += going and not room
         if going and room and rng.random() < self._entering:
             steps |= self._reference.enter(self._one())
@@ -102,16 +103,9 @@ class Life:
 
 
 def made(reference, window, depth, queue=4, results=4):
-    return HashWindow(
-        reference.layout,
-        reference._side,
-        WindowRing(window),
-        reference.groups,
-        depth=depth,
-        queue=queue,
-        results=results,
-        reserve=HashWindow.LATENCY + 1 + LATE,
-    )
+    sizes = WindowSizes(WindowRing(window), depth, queue, results)
+    reserve = HashWindow.LATENCY + 1 + LATE
+    return HashWindow(reference.layout, reference._side, reference.groups, sizes, reserve=reserve)
 
 
 KEYS = {"few": range(3), "all": range(1 << KEY), "ends": (0, 1, (1 << KEY) - 1)}

@@ -15,10 +15,12 @@ WORD = data.StructLayout({"key": 4, "payload": 6})
 def test_each_word_is_read_as_it_was_written_last(depth):
     """First all words, so that one that shares its memory with another shows; then any, in every cycle."""
     rng = random.Random(depth)
-    content, steps, expected = {}, [], [None]
+    content, steps, expected, before = {}, [], [None], None
     for cycle in range(6 * depth + 60):
         into = cycle if cycle < depth else rng.choice([None, *range(depth)])
-        asked = rng.choice([n for n in range(depth) if n != into] or [None])
+        # In the next cycle, too, nobody knows what is read there.
+        asked = rng.choice([n for n in range(depth) if n not in (into, before)] or [None])
+        before = into
         expected.append(content.get(asked))
         # Addresses move in every cycle, whether anybody means them or not.
         word = {"key": rng.randrange(16), "payload": rng.randrange(64)}
@@ -29,7 +31,7 @@ def test_each_word_is_read_as_it_was_written_last(depth):
             content[into] = word
     seen = stepped(SplitMemory(WORD, depth), steps, ["found"])
     assert len(content) == depth
-    assert sum(word is not None for word in expected) > 20
+    assert sum(word is not None for word in expected) > 10
     assert [found for (found,), word in zip(seen, expected, strict=False) if word] == [
         word for word in expected[: len(seen)] if word
     ]

@@ -1,0 +1,50 @@
+"""Tuples that know their place in the arrival order, so that they may come to each other in any order."""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Self
+
+from amaranth.hdl import Value
+from amaranth.lib import data
+
+from streamjoin.hdl.base.tuple_layout import TupleLayout
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedLayout(TupleLayout):
+    """A tuple has its number among those of its own stream, and that of the next tuple of the other stream.
+
+    Of two tuples R came first if its number is below the one that S expected next; else S did, and its number is below
+    the one that R expected. How far below says whether the earlier one was still in its window. So exactly one of the
+    two differences is positive, and it decides.
+
+    Parameters
+    ----------
+    windows
+        Tuples in the windows of R and S.
+    number_bits
+        Of a number: they wrap round.
+    """
+
+    windows: tuple[int, int]
+    number_bits: int
+
+    @classmethod
+    def of(cls, layout: TupleLayout, windows: tuple[int, int], number_bits: int) -> Self:
+        """The same layout for the inside of a design, where tuples and results come one by one."""
+        given = {field.name: getattr(layout, field.name) for field in fields(TupleLayout) if field.name != "_"}
+        return cls(**given | {"width": 1, "results_width": 1}, windows=windows, number_bits=number_bits)
+
+    @cached_property
+    def tuple(self) -> data.StructLayout:
+        places = {"number": self.number_bits, "other": self.number_bits}
+        return data.StructLayout({**self.arrival.members, **places})
+
+    def distances(self, r, s) -> list[Value]:
+        """How far the R tuple was behind S's expectation, less one, and the other way round."""
+        return [(s.other - r.number - 1)[: self.number_bits], (r.other - s.number - 1)[: self.number_bits]]
+
+    def in_windows(self, distances: list[Value]) -> Value:
+        """One bit: the earlier tuple of a pair with these distances was in its window."""
+        of_r, of_s = (distance < window for distance, window in zip(distances, self.windows, strict=True))
+        return of_r | of_s
