@@ -30,6 +30,7 @@ class Reference:
         self.groups = KeyGroups(self._lo, self._hi, KEY, seed=1)
         self._side, self._window, self._depth = side, window, depth
         self.stored: list[dict] = []
+        self._left = 0
         self.due: Counter = Counter()
 
     def _matches(self, stored, probe) -> bool:
@@ -39,14 +40,26 @@ class Reference:
     def enter(self, one) -> dict:
         """What the window is told of a tuple that comes, and pushes out the oldest one if the window is full."""
         self.stored.append(one)
-        leaves = len(self.stored) > self._window
+        leaves = self.live > self._window
+        self._left += leaves
         group = one["key"] >> self.groups.shift
         bank = group % self.groups.banks
-        return {"enter": 1, "leave": leaves, "tuple": one, "bank": bank, "bucket": group // self.groups.banks % self._depth}
+        bucket = group // self.groups.banks % self._depth
+        return {"enter": 1, "leave": leaves, "tuple": one, "bank": bank, "bucket": bucket}
+
+    @property
+    def live(self) -> int:
+        """How many are in the window."""
+        return len(self.stored) - self._left
+
+    def leave(self) -> dict:
+        """The oldest one goes before its time."""
+        self._left += 1
+        return {"leave": 1}
 
     def probe(self, one) -> dict:
         """What it is told of one that looks for partners."""
-        for stored in self.stored[-self._window :]:
+        for stored in self.stored[self._left :]:
             if self._matches(stored, one):
                 self.due[stored["payload"], one["payload"]] += 1
         lower, upper = (self._lo, self._hi) if self._side == "r" else (-self._hi, -self._lo)
@@ -62,9 +75,11 @@ class Reference:
 class Life:
     """One run of a window, from a reset on."""
 
-    def __init__(self, reference: Reference, rng: random.Random, keys, stall=0.0, entering=0.7, probing=0.7):
+    def __init__(
+        self, reference: Reference, rng: random.Random, keys, stall=0.0, entering=0.7, probing=0.7, leaving=0.0
+    ):
         self._reference, self._rng, self._keys, self._stall = reference, rng, keys, stall
-        self._entering, self._probing = entering, probing
+        self._entering, self._probing, self._leaving = entering, probing, leaving
         self._rooms = deque([0] * LATE)
         self._side = reference._side
         self.found: Counter = Counter()
@@ -77,6 +92,8 @@ class Life:
         self.halts += going and not room
         if going and room and rng.random() < self._entering:
             steps |= self._reference.enter(self._one())
+        elif going and self._reference.live and rng.random() < self._leaving:
+            steps |= self._reference.leave()
         if going and room and rng.random() < self._probing:
             steps |= self._reference.probe(self._one())
         for name, value in steps.items():
@@ -150,6 +167,26 @@ def test_a_probe_meets_the_last_tuples_that_match_it(predicate, side, size, dept
         assert life.came > 100
 
     run(ResetInserter(clear)(window), bench)
+
+
+@pytest.mark.parametrize("side", "rs")
+def test_who_has_left_is_not_found(side):
+    """Tuples leave one by one while others come, until none is left, and some do not."""
+    reference = Reference("bands:-3..1", side, 12, 4)
+    window = made(reference, 12, 4)
+    lives = Counter()
+
+    async def bench(ctx):
+        life = Life(reference, random.Random(6), KEYS["few"], entering=0.3, leaving=0.5, probing=0.4)
+        for _ in range(1200):
+            await life.cycle(ctx, window)
+            lives[reference.live] += 1
+        await life.drain(ctx, window)
+        assert life.found == reference.due
+        assert life.found.total() > 100
+
+    run(window, bench)
+    assert min(lives[n] for n in range(6)) > 10
 
 
 @pytest.mark.parametrize("predicate", ["equi", "band:2"])
