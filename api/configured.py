@@ -223,7 +223,9 @@ class Join:
 
         - ``i_r``, ``i_s`` (``i_s1`` to ``i_sN`` where there are more streams): streams of tuples, with the fields
           ``key``, ``key2`` and ``time`` where they matter, and ``payload``. The order in which they are taken is their
-          arrival order; of those that are taken in one cycle, that of the first port is the earliest.
+          arrival order; of those that are taken in one cycle, that of the first port is the earliest. With a ``width``
+          of several tuples a cycle the payload has ``slots`` and a ``count``, and both streams transfer together;
+          with several ``results`` a cycle so has that of ``o_result``.
         - ``o_result``: the stream of results, with the ``key`` that its tuples share, or ``key_r`` and ``key_s``, and
           with ``payload_r`` and ``payload_s``; from designs that number their results, with ``order`` and ``mark``.
         - ``drain`` in, ``drained`` out: give all results that are due; all of them have left. Only a reset makes it

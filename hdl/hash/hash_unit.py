@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.hash.expiry_queue import ExpiryQueue
 from streamjoin.hdl.hash.hash_window import WindowSizes
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.placed_layout import PlacedLayout
@@ -193,22 +194,20 @@ class HashUnit(Part):
         """Look up the other window and be stored in one's own if there is room; who came last and was not stored."""
         sizes, bits = self._sizes, self._layout.number_bits
         window, newest = self._layout.windows["rs".index(side)], getattr(self, f"newest_{side}")
-        room = sizes.windows[side].ring.window
-        numbers = FIFO.with_reserve(bits, room - 3, 2)
-        m.submodules[f"numbers_{side}"] = numbers
+        expiry = ExpiryQueue(bits, sizes.windows[side].ring.window)
+        m.submodules[f"expiry_{side}"] = expiry
         horizon = Signal(bits, name=f"horizon_{side}", init=(1 << bits) - window - sizes.disorder)
-        leaves, stores = Signal(name=f"leaves_{side}"), Signal(name=f"stores_{side}")
+        stores = Signal(name=f"stores_{side}")
         m.d.sync += horizon.eq(newest - window - sizes.disorder)
         m.d.comb += [
-            stores.eq(visitor.some & ~visitor.stored & ~numbers.almost_full),
-            numbers.i.valid.eq(stores),
-            numbers.i.p.eq(visitor.tuple.number),
-            numbers.o.ready.eq((numbers.o.p - horizon)[bits - 1]),
-            leaves.eq(numbers.o.valid & numbers.o.ready),
+            stores.eq(visitor.some & ~visitor.stored & ~expiry.full),
+            expiry.enters.eq(stores),
+            expiry.number.eq(visitor.tuple.number),
+            expiry.horizon.eq(horizon),
             getattr(windows, f"tuple_{side}").eq(visitor.tuple),
             getattr(windows, f"probes_{side}").eq(visitor.some),
             getattr(windows, f"stores_{side}").eq(stores),
-            getattr(windows, f"leaves_{side}").eq(leaves),
+            getattr(windows, f"leaves_{side}").eq(expiry.leaves),
         ]
         passed = Signal(data.StructLayout({"number": bits, "some": 1}), name=f"passed_{side}")
         lately = Signal(3, name=f"lately_{side}")

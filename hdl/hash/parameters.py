@@ -19,7 +19,7 @@ from streamjoin.reference.wording import shown
 WIDTHS = (1, 2, 4, 8)
 #: Where several tuples come in a cycle: transfers in an epoch, and those that come until the end of an epoch is heard,
 #: twice over, and while a tuple that has arrived is being looked up.
-FLIGHT_EPOCH, FLIGHT_OVERSHOOT = 64, 40
+FLIGHT_EPOCH, FLIGHT_OVERSHOOT = 48, 40
 #: Probes and results that may wait in each unit: with what must still find room, 16, which one look-up table holds.
 UNIT_QUEUES = (4, 8)
 
@@ -115,9 +115,11 @@ class HashParameters(TwoStreamParameters):
         return UnitSizes(self.units, windows, self.disorder)
 
     def _unit_sizes(self, window: int) -> WindowSizes:
-        # What is not dead, evenly spread, and as much as hash functions make of that; at the least, room for all.
+        # What is not dead, evenly spread, and as much as hash functions make of that. At the least, room for all that
+        # are not dead, all that come meanwhile, and those of which the queue of numbers has not told, since somebody
+        # younger is in front of them; a unit hears of the newest number a little late, and keeps some places free.
         mean = (window + self.disorder) // self.units
-        least = (window + 2 * self.disorder + 32 * self.width) // self.units + 8
+        least = (window + 3 * self.disorder + 32 * self.width) // self.units + 8
         room = max(least, mean + 6 * isqrt(mean) + 16)
         return replace(self._sizes_of(window, self.units), ring=WindowRing(room))
 

@@ -46,6 +46,9 @@ class WideHashJoin(Part):
         As in :class:`streamjoin.hdl.lib.input_gate.InputGate`.
     """
 
+    #: The units are a ring.
+    closed = True
+
     def __init__(self, parameters: HashParameters):
         self._parameters = parameters
         super().__init__(join_ports(parameters.layout))

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from streamjoin.hdl.registry import find
 from streamjoin.reference.bibliography import PAPERS
-from streamjoin.report.bench import bisort_bench, large_subwindow_bench, low_latency_bench
+from streamjoin.report.bench import bisort_bench, hash_bench, large_subwindow_bench, low_latency_bench, yardstick_bench
 from streamjoin.report.bench.figures import Figure, write_figures
 from streamjoin.report.match_rate import draw_throughput
 from streamjoin.report.reproduce.measuring.throughput import BASELINE, PAPER, STREAMING, measure_series, simulators
@@ -140,8 +140,10 @@ SUITES: dict[str, Sections] = {
         PAPERS["001"].place("figures 12 and 13"): paper_001,
     },
     "low-latency": low_latency_bench.SECTIONS,
+    "hash": hash_bench.SECTIONS,
     "bisort": bisort_bench.SECTIONS,
     "bisort-large": large_subwindow_bench.SECTIONS,
+    "yardstick": yardstick_bench.SECTIONS,
 }
 
 

@@ -13,7 +13,7 @@ def driving(offers: Offers | None, parameters: JoinParameters) -> dict:
 
     With ``on_full="drop"`` there is no queue in front of the design. What full queues inside turn away the design
     discards itself; what comes while it is not ready for another reason, such as a scan that lasts many cycles, or a
-    second tuple of the same stream and cycle, is dropped in front of it.
+    second tuple of the same stream and cycle (or one more than there are slots), is dropped in front of it.
     """
     if offers is None:
         return {}

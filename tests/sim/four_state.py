@@ -14,7 +14,7 @@ import numpy as np
 from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.run import simulate
 from streamjoin.sim.run.model import Contents, Run, Stalls, StuckError
-from streamjoin.sim.run.packing import pack, unpack, words_for
+from streamjoin.sim.run.packing import PortItems, pack, unpack, words_for
 from streamjoin.sim.run.simulate import Simulation, Simulator
 from streamjoin.sim.verilog.generate import Verilog
 
@@ -37,8 +37,8 @@ class FourStateModel:
     def __init__(self, program: Path, manifest: dict, waves: None = None, *, contents: Contents = "zeros"):
         self._program = program
         ports = {port["name"]: port for port in manifest["ports"]}
-        self._inputs = [ports[f"{stream['port']}__payload"] for stream in manifest["inputs"]]
-        self._result = ports["o_result__payload"]
+        self._inputs = [PortItems.of(ports[f"{stream['port']}__payload"]) for stream in manifest["inputs"]]
+        self._result = PortItems.of(ports["o_result__payload"])
         self._before = 0
 
     def __enter__(self) -> Self:
@@ -86,12 +86,12 @@ class FourStateModel:
         return self._read(output, len(stream))
 
     def _words(self, fields, stream):
-        """Each arrival as one number in hexadecimal: its port, and its payload."""
-        widest = max(port["width"] for port in self._inputs)
+        """Each arrival as one number in hexadecimal: its port, and the tuple."""
+        widest = max(items.width for items in self._inputs)
         for number, port in enumerate(stream):
-            layout = self._inputs[port]
+            items = self._inputs[port]
             own = {name: np.asarray(column)[number : number + 1] for name, column in fields.items()}
-            words = pack(own, layout["fields"], words_for(layout["width"]))[0]
+            words = pack(own, items.fields, words_for(items.width))[0]
             payload = sum(int(word) << 32 * n for n, word in enumerate(words))
             yield f"{payload | int(port) << widest:x}"
 
@@ -117,12 +117,12 @@ class FourStateModel:
                 end = {"status": kind, **dict(zip(_END, map(int, words), strict=True))}
         if end["status"] != "finished":
             raise StuckError(f"{end['status']} in cycle {end['cycles']}: {accepted.max(initial=-1) + 1} tuples taken")
-        words = words_for(self._result["width"])
+        words = words_for(self._result.width)
         table = np.array([[result >> 32 * n & 0xFFFFFFFF for n in range(words)] for result in results], dtype=np.uint32)
         return Run(
             accepted_cycle=accepted,
             discarded=discarded,
-            result=unpack(table.reshape(-1, words), self._result["fields"]),
+            result=unpack(table.reshape(-1, words), self._result.fields),
             result_cycle=np.array(cycles, dtype=np.int64),
             finished=True,
             cycles=end["cycles"],
@@ -141,7 +141,7 @@ class FourStateModel:
             return int(bits, 2)
         unknown = [
             field["name"]
-            for field in self._result["fields"]
+            for field in self._result.fields
             if not set(bits[::-1][field["offset"] : field["offset"] + field["width"]]) <= {"0", "1"}
         ]
         raise UnknownError(f"{', '.join(unknown)} of the result of cycle {cycle} is unknown: {bits}")
@@ -169,14 +169,15 @@ def run(simulator: Simulator, arrivals: Arrivals, **options) -> Simulation:
 def _bench(manifest: dict) -> str:
     """The bulk driver (``sim/driver.cpp``) in Verilog: the same rules, but it looks at each bit that it samples."""
     widths = {port["name"]: port["width"] for port in manifest["ports"]}
+    items = {port["name"].removesuffix("__payload"): PortItems.of(port) for port in manifest["ports"]}
     inputs = [stream["port"] for stream in manifest["inputs"]]
-    widest = max(widths[f"{port}__payload"] for port in inputs)
+    widest = max(items[port].width for port in inputs)
     outputs = [port["name"] for port in manifest["ports"] if port["direction"] == "output"]
     driven = [port["name"] for port in manifest["ports"] if port["direction"] == "input"]
     sampled = [name for name in outputs if name != "o_result__payload"]
     pins = ", ".join(f".{name}({name})" for name in widths)
     numbered = list(enumerate(inputs))
-    raises = [f"{n}: begin {port}__payload = arrivals[presented]; {port}__valid = 1; end" for n, port in numbered]
+    together = items[inputs[0]].slots > 1
     looks = [
         f'if ((^{name}) === unknown) begin $display("unknown {name} %0d", cycle); $finish; end' for name in sampled
     ]
@@ -190,6 +191,7 @@ module bench;
   reg [8191:0] file;
   integer count, reset_cycles, warm_up, patience, input_stalls, output_stalls, seed;
   integer presented, accepted, cycle, idle, k;
+  integer room [0:{len(inputs) - 1}], filled [0:{len(inputs) - 1}];
   reg [{len(inputs) - 1}:0] stalled, ready, taken;
   reg going, moved, unknown;
 
@@ -239,20 +241,9 @@ module bench;
         warm_up = 0;
         reset;
       end
-      // Present what is due: those presented together have rising port numbers.
       for (k = 0; k < {len(inputs)}; k = k + 1) stalled[k] = $unsigned($random(seed)) % 100 < input_stalls;
       going = 1;
-      while (going && presented < count) begin
-        going = presented == accepted;
-        if (!going) going = port_of(presented) > port_of(presented - 1);
-        if (going) going = !stalled[port_of(presented)];
-        if (going) begin
-          case (port_of(presented))
-            {" ".join(raises)}
-          endcase
-          presented = presented + 1;
-        end
-      end
+      {_presents_together(inputs, items) if together else _presents(inputs)}
       drain = accepted == count;
       o_result__ready = !($unsigned($random(seed)) % 100 < output_stalls);
       #1;
@@ -260,21 +251,17 @@ module bench;
       ready = {{{", ".join(f"{port}__ready" for port in reversed(inputs))}}};
       taken = 0;
       moved = 0;
+      {'if (presented > accepted && ready != 0 && ready != 3) finish("torn");' if together else ""}
       for (k = accepted; k < presented; k = k + 1) if (ready[port_of(k)]) begin
         if (k != accepted) finish("disorder");
         $display("taken %0d %0d %0d", k, cycle, discarding);
         taken[port_of(k)] = 1;
+        {"taken = 3;" if together else ""}
         accepted = accepted + 1;
         moved = 1;
       end
-      if (o_result__valid && (^o_result__payload) === unknown) begin
-        $display("unknown o_result__payload=%b %0d", o_result__payload, cycle);
-        $finish;
-      end
-      if (o_result__valid && o_result__ready) begin
-        $display("result %0d %b", cycle, o_result__payload);
-        moved = 1;
-      end
+      {_looks_at_results(items["o_result"])}
+      if (o_result__valid && o_result__ready) moved = 1;
       idle = moved || !o_result__ready ? 0 : idle + 1;
       cycle = cycle + 1;
       if (drain && drained && !o_result__valid) finish("finished");
@@ -285,3 +272,83 @@ module bench;
   end
 endmodule
 """
+
+
+def _presents(inputs: list[str]) -> str:
+    """Raise what is due: what is presented together has rising port numbers."""
+    numbered = enumerate(inputs)
+    raises = [f"{n}: begin {port}__payload = arrivals[presented]; {port}__valid = 1; end" for n, port in numbered]
+    return f"""
+      while (going && presented < count) begin
+        going = presented == accepted;
+        if (!going) going = port_of(presented) > port_of(presented - 1);
+        if (going) going = !stalled[port_of(presented)];
+        if (going) begin
+          case (port_of(presented))
+            {" ".join(raises)}
+          endcase
+          presented = presented + 1;
+        end
+      end"""
+
+
+def _presents_together(inputs: list[str], items: dict[str, PortItems]) -> str:
+    """Make a transfer of what is due, if none is there; slots that are not filled are unknown."""
+    width = items[inputs[0]].slots
+    blanks, fills, counts = [], [], []
+    for n, port in enumerate(inputs):
+        at, payload = items[port], f"{port}__payload"
+        begin = f"filled[{n}] * {at.stride}"
+        fill = [f"{payload}[{begin} +: {at.width}] = arrivals[presented];"]
+        if at.stride > at.width:
+            fill.append(f"{payload}[{begin} + {at.width} +: {at.stride - at.width}] = filled[0];")
+        blanks.append(f"{payload} = {{{at.count_at + at.count_width}{{1'bx}}}};")
+        fills.append(f"{n}: begin {' '.join(fill)} end")
+        counts.append(f"{payload}[{at.count_at} +: {at.count_width}] = filled[{n}]; {port}__valid = 1;")
+    return f"""
+      for (k = 0; k < {len(inputs)}; k = k + 1) begin
+        filled[k] = 0;
+        room[k] = stalled[k] ? 0 : input_stalls == 0 ? {width} : 1 + $unsigned($random(seed)) % {2 * width};
+        if (room[k] > {width}) room[k] = {width};
+      end
+      going = presented == accepted;
+      if (going) begin
+        {" ".join(blanks)}
+        while (going && presented < count) begin
+          going = filled[port_of(presented)] < room[port_of(presented)];
+          if (going) begin
+            case (port_of(presented))
+              {" ".join(fills)}
+            endcase
+            filled[port_of(presented)] = filled[port_of(presented)] + 1;
+            presented = presented + 1;
+          end
+        end
+        if (presented > accepted) begin
+          {" ".join(counts)}
+        end
+      end"""
+
+
+def _looks_at_results(items: PortItems) -> str:
+    """Look at all that is valid, whether it is taken or not, and tell what is taken."""
+    if items.slots == 1:
+        return """
+      if (o_result__valid && (^o_result__payload) === unknown) begin
+        $display("unknown o_result__payload=%b %0d", o_result__payload, cycle);
+        $finish;
+      end
+      if (o_result__valid && o_result__ready) $display("result %0d %b", cycle, o_result__payload);"""
+    count = f"o_result__payload[{items.count_at} +: {items.count_width}]"
+    item = f"o_result__payload[k * {items.stride} +: {items.width}]"
+    return f"""
+      if (o_result__valid) begin
+        if (!({count} >= 1 && {count} <= {items.slots})) finish("miscounted");
+        for (k = 0; k < {count}; k = k + 1) begin
+          if ((^{item}) === unknown) begin
+            $display("unknown o_result__payload=%b %0d", o_result__payload, cycle);
+            $finish;
+          end
+          if (o_result__ready) $display("result %0d %b", cycle, {item});
+        end
+      end"""

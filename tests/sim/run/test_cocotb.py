@@ -20,6 +20,8 @@ ONLY_VERILATOR |= {"bisort", "hash", "hash-multiway", "five-streams", "punctuati
 ONLY_VERILATOR |= {"stashed", "hash-join", "wide"}
 #: What the bench of whole designs can read, pairs; and wider tuples than the bulk driver takes.
 BENCHED = {name: (design, given) for name, (design, given) in DESIGNS.items() if given.get("output") != "records"}
+BENCHED["slots"] = ("tests.sim.wide_design:DESIGN", {"window_r": 5, "window_s": 3, "width": 3, "results": 2})
+BENCHED["slots-drop"] = ("tests.sim.wide_design:DESIGN", {"window": 4, "span": 20, "on_full": "drop", "width": 4})
 BENCHED["wide"] = ("nested-loop", {"window": 4, "span": 9, "key_width": 64, "time_width": 70, "payload_width": 130})
 
 

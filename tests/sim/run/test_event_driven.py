@@ -13,16 +13,30 @@ from streamjoin.reference.arrivals import Arrivals
 from streamjoin.sim.benches import ENVIRONMENT
 from streamjoin.sim.run.model import Stalls
 from streamjoin.sim.run.simulate import Simulator, design_verilog
+from streamjoin.sim.verilog.generate import generate
 from tests.sim import four_state
 from tests.sim.small_designs import DESIGNS, SMALL
+from tests.sim.wide_design import DESIGN as WIDE_DESIGN
+from tests.sim.wide_design import WideJoin
 
 pytestmark = pytest.mark.skipif(not four_state.AVAILABLE, reason="no iverilog here: apt-get install iverilog")
 
 
+WIDE = "tests.sim.wide_design:DESIGN"
+CASES = DESIGNS | {
+    "wide": (WIDE, {"window_r": 6, "window_s": 4, "width": 3, "results": 2}),
+    "wide-in-drop": (
+        WIDE,
+        {"window": 4, "span": 20, "on_full": "drop", "predicate": "band:1", "width": 4, "results": 1, "queue": 1},
+    ),
+    "wide-out": (WIDE, {"window": 3, "width": 1, "results": 4}),
+}
+
+
 @pytest.mark.parametrize("rules", ["2005", "2012"])
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", CASES)
 def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
-    design, given = DESIGNS[name]
+    design, given = CASES[name]
     parameters = find(design).parameters(**SMALL | given)
     verilog = design_verilog(find(design), parameters)
     simulator = Simulator(
@@ -39,6 +53,14 @@ def test_exact_by_the_rules_of_either_language(name, rules, tmp_path):
     simulation = four_state.run(simulator, arrivals, reset_at=60, reset_cycles=1, **stalls)
     assert simulation.difference.design_is_right, simulation.difference.describe()
     assert len(simulation.numbers) or simulation.run.discarded.any()
+
+
+def test_a_slot_beyond_the_count_is_unknown(tmp_path):
+    parameters = WIDE_DESIGN.parameters(**SMALL, window=3, width=2, results=1)
+    verilog = generate(WideJoin(parameters, "beyond"), "beyond")
+    simulator = Simulator(WIDE_DESIGN, parameters, verilog, four_state.compile_design(verilog, tmp_path), 0.0)
+    with pytest.raises(four_state.UnknownError, match="is unknown"):
+        four_state.run(simulator, Arrivals(stream=[0, 1, 1] * 13, key=[1] * 39))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamjoin.sim.run.packing import pack, unpack, words_for
+from streamjoin.sim.run.packing import PortItems, pack, unpack, words_for
 
 
 @st.composite
@@ -78,3 +78,16 @@ def test_lengths_must_agree():
 
 def test_no_rows_at_all():
     assert pack({"key": np.array([], int)}, KEY, 1).shape == (0, 1)
+
+
+def test_an_item_is_the_whole_payload_or_stands_in_a_slot():
+    fields = [{"name": "key", "offset": 0, "width": 5}, {"name": "payload", "offset": 5, "width": 9}]
+    assert PortItems.of({"width": 14, "fields": fields}) == PortItems(fields, 14, 1, 14, 14, 0)
+    names = ("key", 5), ("payload", 9), ("after", 2)
+    slots, offset = [], 0
+    for name, width in ((f"slots.{slot}.{name}", width) for slot in range(3) for name, width in names):
+        slots.append({"name": name, "offset": offset, "width": width})
+        offset += width
+    count = {"name": "count", "offset": offset, "width": 2}
+    port = {"width": offset + 2, "fields": [*slots, count], "slots": 3}
+    assert PortItems.of(port) == PortItems(fields, 14, 3, 16, 48, 2)

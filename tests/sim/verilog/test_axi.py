@@ -50,7 +50,13 @@ def run(verilog, parameters):
         return model.run(fields, arrivals.stream, patience=parameters.patience, **stalls)
 
 
-def test_same_results_in_the_same_cycles(design, parameters):
+WIDE = {"width": 3, "results": 2, "window": 6, "key_width": 5, "payload_width": 9}
+
+
+@pytest.mark.parametrize(("name", "given"), [("handshake", GIVEN), ("tests.sim.wide_design:DESIGN", WIDE)])
+def test_same_results_in_the_same_cycles(name, given):
+    design = find(name)
+    parameters = design.parameters(**given)
     verilog = design_verilog(design, parameters)
     plain = run(verilog, parameters)
     axi = run(behind_our_names(design_verilog(design, parameters, axi=True), verilog), parameters)
