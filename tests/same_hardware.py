@@ -71,12 +71,14 @@ _FURTHER = {
         Set("circular", "streams=8 window=32 lanes=4 payload_width=64"),
         Set("circular", "streams=4 window=8 buffer=4 discard=2"),
         Set("stashed", "window=16 lanes=4 stash=0 spare_bits=3 payload_width=64"),
+        Set("hash", "window=300 predicate=band:5 payload_width=64 span_r=30 span_s=9 buckets=64"),
         Set("handshake", "cores=2 window=6", "axi"),
         Set("llhj", "cores=2 window=6 ordered=true on_full=drop", "axi"),
         Set("circular", "streams=4 window=3", "axi"),
         Set("handshake", "cores=2 window=6 span_r=3 span_s=20", "self-test"),
         Set("llhj", "cores=2 window=6 ordered=true index=hash outstanding=8", "self-test"),
         Set("bisort", "window=6 subwindow=8 partitions=2 batch=4 predicate=band2:1,2", "self-test"),
+        Set("hash", "window=6 predicate=band2:1,2", "self-test"),
     )
 }
 

@@ -99,5 +99,5 @@ class KeyGroups:
 
     def _scattered(self, key: Value, width: int) -> Value:
         # Keys that are near to each other go to different units first, then to different buckets.
-        number = key[self.shift + self.banks - 1 : self.key_width]
+        number = key[min(self.shift + self.banks - 1, self.key_width) : self.key_width]
         return scattered(number, self.home_bits + width, self.seed)

@@ -24,7 +24,7 @@ NARROW, BAND = {}, {"predicate": "band:3"}
 WIDE, WIDE_RESULTS, WIDEST = {"width": 4}, {"width": 4, "results": 4}, {"width": 8}
 SEEDS = 3
 #: What place and route is asked for, by width.
-TARGETS = {1: "ecp5-85k@220", 4: "ecp5-85k@150"}
+TARGETS = {1: "ecp5-85k@210", 4: "ecp5-85k@140"}
 _TUPLES = 4_000_000
 
 

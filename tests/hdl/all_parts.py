@@ -1,6 +1,7 @@
 """All parts that designs are made of, as classes and as instances."""
 
 import importlib
+from collections.abc import Iterator
 from functools import cache
 from pkgutil import walk_packages
 from unittest.mock import patch
@@ -8,9 +9,9 @@ from unittest.mock import patch
 from amaranth.hdl import Fragment
 
 from streamjoin import hdl
-from streamjoin.hdl.base.part import Part
+from streamjoin.hdl.base.part import Part, Ported
 from streamjoin.hdl.board.self_test import SelfTest
-from streamjoin.hdl.registry import DESIGNS, find
+from streamjoin.hdl.registry import find
 from tests.sim.small_designs import DESIGNS as SMALL_DESIGNS
 from tests.sim.small_designs import SMALL
 from tests.sim.wide_design import DESIGN as WIDE
@@ -20,6 +21,7 @@ FURTHER = {
     "registers": ("handshake", {"cores": 2, "window": 4, "scan": "sequential", "storage": "registers"}),
     "discard": ("circular", {"window": 3, "discard": 2}),
     "stashed, timed": ("stashed", {"window": 3, "span": 9}),
+    "wide": ("hash", {"window": 3, "span": 9, "width": 2, "results": 2}),
 }
 
 
@@ -29,7 +31,14 @@ def all_parts() -> set[type[Part]]:
         importlib.import_module(module.name)
     classes = {each for each in derived_from(Part) if each.__module__.startswith(hdl.__name__)}
     bases = {base for each in classes for base in each.__mro__[1:]}
-    return classes - bases - {design.component for design in DESIGNS.values()}
+    return classes - bases - {type(component) for component in whole_designs()}
+
+
+def whole_designs() -> Iterator[Ported]:
+    """With small parameters. Which class a design is of can depend on these."""
+    for name, given in (*SMALL_DESIGNS.values(), *FURTHER.values()):
+        design = find(name)
+        yield design.component(design.parameters(**SMALL | given))
 
 
 def derived_from(base: type) -> set[type]:
@@ -48,9 +57,8 @@ def instances() -> dict[type[Part], list[Part]]:
         return part
 
     with patch.object(Part, "__new__", noting):
-        for name, given in (*SMALL_DESIGNS.values(), *FURTHER.values()):
-            design = find(name)
-            Fragment.get(design.component(design.parameters(**SMALL | given)), None)
+        for component in whole_designs():
+            Fragment.get(component, None)
         for design in (find("nested-loop"), WIDE):
             parameters = design.parameters(window=4)
             Fragment.get(SelfTest(design.component(parameters), parameters), None)

@@ -42,4 +42,6 @@ DESIGNS = {
         "circular",
         {"streams": 4, "window": 2, "span": 20, "on_full": "drop", "predicate": "band:1", "flight": 3},
     ),
+    "hash-join": ("hash", {"window_r": 6, "window_s": 4, "buckets": 1, "probe_queue": 1, "result_queue": 1}),
+    "hash-join-drop": ("hash", {"window": 5, "span": 20, "on_full": "drop", "predicate": "band:1", "result_queue": 2}),
 }

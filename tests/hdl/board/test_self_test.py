@@ -27,6 +27,7 @@ CASES = {
     "low latency": ("llhj", {"cores": 3, "window": 7, "lanes": 2}),
     "in order": ("llhj", {"cores": 2, "window": 6, "ordered": "true", "index": "hash", "outstanding": 8}),
     "sorted": ("bisort", {"window": 6, "subwindow": 8, "partitions": 2, "batch": 4, "predicate": "band:2"}),
+    "hashed": ("hash", {"window": 6, "predicate": "band:2"}),
     "narrow payload, wide key": ("nested-loop", {"window": 5, "payload_width": 4, "key_width": 80}),
     "wide payload, most match": ("handshake", {"cores": 2, "window": 4, "predicate": "ne", "payload_width": 100}),
     "short span": ("handshake", {"cores": 2, "window": 8, "span": 1}),

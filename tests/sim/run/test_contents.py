@@ -65,6 +65,8 @@ def test_memories_hold_what_was_asked_for():
 HASHED = [
     ("llhj", "cores=2 window=12 index=hash buckets=64"),
     ("circular", "window=13 flight=5 index=hash buckets=64"),
+    ("hash", "window=20000 key_width=8"),  # whose heads say any lap, so that one in four seems to be of this one
+    ("hash", "window=20 buckets=64 predicate=bands:-3..1"),
 ]
 
 

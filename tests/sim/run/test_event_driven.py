@@ -65,7 +65,7 @@ def test_a_slot_beyond_the_count_is_unknown(tmp_path):
 
 @pytest.mark.parametrize(
     ("design", "further"),
-    [("llhj", {"punctuation": 3, "cores": 1}), ("circular", {"streams": 3}), ("bisort", {"collect": 30})],
+    [("llhj", {"punctuation": 3, "cores": 1}), ("circular", {"streams": 3}), ("bisort", {"collect": 30}), ("hash", {})],
 )
 def test_the_untouched_file_in_the_stock_runner_of_cocotb(design, further, tmp_path, monkeypatch):
     """Which reads it as SystemVerilog. The bench is ours; file and flags are as a user would have them."""

@@ -108,6 +108,13 @@ SETS = [
     ("stashed", "window=5 stash=9 lanes=2 span=9 on_full=drop flight=2"),
     ("stashed", "window_s1=6 window_s2=2 window_s3=9 stash=4 lanes=3 second_lanes=1 predicate=le buffer=1"),
     ("stashed", "window=4 stash=30 lanes=4 predicate=band2:1,2 span=12 spare_bits=1 fan=2"),
+    ("hash", "window=1 buckets=1 probe_queue=1 result_queue=1"),
+    ("hash", "window_r=3 window_s=20"),
+    ("hash", "window=9 predicate=bands:-4..-2,1..1 buckets=16 probe_queue=2 hash_seed=7"),
+    ("hash", "window=6 span=9 on_full=drop probe_queue=1 result_queue=1"),
+    ("hash", "window_r=12 window_s=5 predicate=band2:1,2 span_r=3 span_s=8 result_queue=2"),
+    ("hash", "window=30 predicate=bands:3..3 key_width=62 payload_width=10"),
+    ("hash", "window=4 predicate=band:9 key_width=3"),  # a range that is wider than all keys
 ]
 EXAMPLES = 45
 
@@ -155,6 +162,7 @@ SMALL = [
     ("bisort", "window=1 subwindow=2 partitions=1 batch=1"),
     ("circular", "window=1 flight=1 buffer=1 result_queue=1 merger_queue=2"),
     ("stashed", "window=1 stash=1 flight=1 buffer=1 result_queue=1 merger_queue=2 spare_bits=1"),
+    ("hash", "window=1 buckets=1 probe_queue=1 result_queue=1"),
 ]
 
 
@@ -216,6 +224,7 @@ def test_fewer_tuples_than_cores():
         ("bisort", "window=5 subwindow=32 partitions=8 batch=8 on_full=drop probers=2"),
         ("circular", "window=6 lanes=2 span=9 on_full=drop flight=2"),
         ("stashed", "window=5 stash=9 lanes=2 span=9 on_full=drop flight=2"),
+        ("hash", "window=6 span=9 on_full=drop probe_queue=1 result_queue=1"),
     ],
 )
 def test_overload_drops_and_joins_what_was_accepted(design, words):

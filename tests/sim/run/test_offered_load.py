@@ -115,12 +115,13 @@ def test_what_a_busy_gate_does_not_take_is_dropped():
     assert (summary["waiting_max"], summary["sustained"]) == (0, False)
 
 
-@pytest.mark.parametrize("design", ["handshake", "bisort", "circular"])
+@pytest.mark.parametrize("design", ["handshake", "bisort", "circular", "hash"])
 def test_dropping_designs_join_what_was_accepted(design):
     words = {
         "handshake": "cores=2 window=12 match_queue=2 on_full=drop",
         "bisort": "window=5 subwindow=32 partitions=8 batch=8 predicate=band2:1,2 span=5 on_full=drop probers=2",
         "circular": "streams=4 window=4 index=hash buckets=1 buffer=1 on_full=drop flight=5",
+        "hash": "window=6 span=9 on_full=drop probe_queue=1 result_queue=1",
     }
     simulated = simulator(design, words[design])
     p = simulated.parameters
@@ -185,6 +186,8 @@ CLAIMS = [
     ("circular", "window_s1=7 window_s2=1 window_s3=4 lanes=3 buffer=1"),
     ("circular", "window_s1=7 window_s2=3 window_s3=12 index=hash buckets=4 flight=9 span=20"),
     ("stashed", "window_s1=6 window_s2=2 window_s3=9 stash=4 lanes=3 second_lanes=1 predicate=le buffer=1"),
+    ("hash", "window=1 buckets=1 probe_queue=1 result_queue=1"),
+    ("hash", "window=9 predicate=bands:-4..-2,1..1 buckets=16 probe_queue=2 hash_seed=7"),
 ]
 
 
@@ -230,6 +233,7 @@ def test_designs_hold_back_what_they_say(design, words):
         ("handshake", "cores=5 window=10 match_queue=1 core_queue=1 merger_queue=2 fan=2", False),
         ("nested-loop", "window_r=3 window_s=8 queue=1", True),
         ("llhj", "cores=4 window_r=13 window_s=6 lanes=3 merger=three-state", True),
+        ("hash", "window_r=3 window_s=20", True),
     ],
 )
 def test_whether_two_tuples_alone_ever_meet_without_a_drain(design, words, meets):

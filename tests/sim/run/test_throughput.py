@@ -1,5 +1,5 @@
 """Promised cycles: the parallel scan's two tuples a cycle, the sequential scan's states, the nested loop's scan, the
-circular join's busy stages.
+circular join's busy stages, the hash join's one walk for all.
 
 ``make bench`` measures the same at full size.
 """
@@ -77,3 +77,15 @@ def test_every_stage_of_a_ring_is_busy(streams, window, lanes):
     tuples_a_cycle = (len(accepted) - 1) / (accepted[-1] - accepted[0])
     assert tuples_a_cycle * -(-window // lanes) / streams >= 0.97
     assert tuples_a_cycle >= 0.95 * streams * lanes / window
+
+
+def test_the_hash_join_takes_a_pair_a_cycle_and_gives_a_result_a_cycle():
+    simulated = simulator("hash", window=300, buckets=1024)
+    assert cycles_a_command(simulated, [0, 1]) == {1}
+    # All that there is matches: then the output is what limits it.
+    outcome = simulated.run(Workload(match_rate=1.0).slice(0, 2000))
+    assert outcome.exact
+    assert len(outcome.numbers) / outcome.run.cycles >= 0.97
+    # The two tuples of a pair that comes alone enter together.
+    pair = simulated.run(Arrivals(stream=[0, 1], key=[5, 5]))
+    assert pair.latencies.tolist() == [21]

@@ -32,6 +32,7 @@ VARIANTS = {
     "bisort": [{"batch": 1, "subwindow": 2, "partitions": 1}, {"batch": 5, "mergers": 4, "bandwidth": 9}],
     "circular": [{}, {"streams": 4, "lanes": 3}],
     "stashed": [{"stash": 0}, {"stash": 9, "lanes": 3}],
+    "hash": [{}, {"buckets": 1, "probe_queue": 1, "result_queue": 1, "predicate": "band:1"}],
 }
 #: Each has operators, ports or registers that no other has.
 EXTRAS = [{}, {"span": 9, "on_full": "drop"}, {"predicate": "band2:1,2"}]

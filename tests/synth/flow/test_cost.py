@@ -141,6 +141,7 @@ def test_a_memory_read_with_the_clock_is_ram(target):
         ("handshake", {"cores": 1, "window": 32, "key_width": 8, "payload_width": 16}),
         ("nested-loop", {"window": 64, "key_width": 8, "payload_width": 16}),
         ("bisort", {"window": 64, "batch": 8, "partitions": 8, "mergers": 2, "probers": 1, "key_width": 8}),
+        ("hash", {"window": 64, "key_width": 8, "payload_width": 16}),
     ],
 )
 def test_the_memories_of_designs_are_ram(design, given, target):
