@@ -1,6 +1,6 @@
 """The dispatcher: numbers the tuples of a transfer, and sends each off to its home."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,6 +10,7 @@ from streamjoin.hdl.hash.hash_unit import flight_layout
 from streamjoin.hdl.hash.key_groups import KeyGroups
 from streamjoin.hdl.hash.placed_layout import PlacedLayout
 from streamjoin.hdl.lib.fifo import FIFO
+from streamjoin.hdl.lib.merger import Merger
 from streamjoin.hdl.lib.pipeline import delayed
 
 
@@ -38,6 +39,8 @@ class Dispatcher(Part):
         The number of the next tuple.
     o_r, o_s
         The lanes.
+    sent, came
+        So many tuples have been sent off, copies included, and the epoch in which they came.
     room
         Transfers may come.
     busy
@@ -65,6 +68,8 @@ class Dispatcher(Part):
                 "newest_s": Out(layout.number_bits),
                 "o_r": Out(lane).array(2 * ports.width),
                 "o_s": Out(lane).array(2 * ports.width),
+                "sent": Out(range(3 * ports.width + 1)),
+                "came": Out(1),
                 "room": Out(1),
                 "busy": Out(1),
             }
@@ -82,7 +87,8 @@ class Dispatcher(Part):
             "r": [sum((counts["s"] > j) & (after[j] <= n) for j in range(width)) for n in range(width)],
             "s": after,
         }
-        full, busy = [], []
+        full, busy, sent = [], [], []
+        epoch = delayed(m, self.epoch, 1, name="epoch")
         for side, other in ("rs", "sr"):
             newest, others = getattr(self, f"newest_{side}"), getattr(self, f"newest_{other}")
             with m.If(enters):
@@ -95,26 +101,52 @@ class Dispatcher(Part):
                 m.d.sync += [
                     *(numbered.tuple[name].eq(slot[name]) for name in self._ports.arrival.members),
                     numbered.tuple.number.eq(newest + n),
-                    numbered.home.eq(self._groups.home(slot.key)),
-                    numbered.epoch.eq(delayed(m, self.epoch, 1, name="epoch")),
+                    numbered.epoch.eq(epoch),
                     come_before.eq(before[side][n]),
                 ]
+                homes = self._groups.homes(m, side, slot.key)
                 there = delayed(m, enters & (counts[side] > n), 1, resets=True, name=f"there_{side}{n}")
-                flight = Signal.like(numbered, name=f"flight_{side}{n}")
-                m.d.sync += [flight.eq(numbered), flight.tuple.other.eq(expected + come_before)]
-                for half in range(2):
-                    lane = FIFO.with_reserve(numbered.shape(), self.DEPTH, self.LATENCY + self._pending)
-                    m.submodules[f"lane_{side}{half}_{n}"] = lane
-                    connect(m, lane.o, flipped(getattr(self, f"o_{side}")[n + half * width]))
-                    mine = there & (numbered.home[-1] == half)
-                    m.d.comb += [
-                        lane.i.p.eq(flight),
-                        lane.i.valid.eq(delayed(m, mine, 1, resets=True, name=f"mine_{side}{half}_{n}")),
+                lanes = []
+                for copy, home in enumerate(homes):
+                    flight = Signal.like(numbered, name=f"flight_{side}{n}_{copy}")
+                    goes = Signal(name=f"goes_{side}{n}_{copy}")
+                    m.d.sync += [
+                        flight.eq(numbered),
+                        flight.tuple.other.eq(expected + come_before),
+                        flight.home.eq(home),
+                        goes.eq(there if copy == 0 else there & (homes[0] != homes[1])),
                     ]
-                    full.append(lane.almost_full)
-                    busy.append(lane.busy)
-        m.d.sync += [self.room.eq(~_any(full)), self.busy.eq(_any(busy))]
+                    if self._groups.copies:
+                        m.d.sync += flight.tuple.home.eq(home)
+                    sent.append(goes)
+                    lanes.append(self._park(m, f"{side}{n}_{copy}", flight, goes, full, busy))
+                for half in range(2):
+                    port = flipped(getattr(self, f"o_{side}")[n + half * width])
+                    if len(lanes) == 1:
+                        connect(m, lanes[0][half].o, port)
+                        continue
+                    m.submodules[f"copies_{side}{half}_{n}"] = merger = Merger(numbered.shape(), self.DEPTH)
+                    for lane, way in zip(lanes, merger.i, strict=True):
+                        connect(m, lane[half].o, way)
+                    connect(m, merger.o, port)
+                    busy.append(merger.busy)
+        m.d.sync += [
+            self.room.eq(~_any(full)),
+            self.busy.eq(_any(busy)),
+            self.sent.eq(sum(sent[1:], sent[0])),
+            self.came.eq(delayed(m, epoch, 2, name="came")),
+        ]
         return m
+
+    def _park(self, m, name: str, flight, goes: Value, full: list[Value], busy: list[Value]) -> list[FIFO]:
+        """Two queues for a flight, one for each half of the homes."""
+        lanes = [FIFO.with_reserve(flight.shape(), self.DEPTH, self.LATENCY + self._pending) for _ in range(2)]
+        for half, lane in enumerate(lanes):
+            m.submodules[f"lane_{name}_{half}"] = lane
+            m.d.comb += [lane.i.p.eq(flight), lane.i.valid.eq(goes & (flight.home[-1] == half))]
+            full.append(lane.almost_full)
+            busy.append(lane.busy)
+        return lanes
 
 
 def _any(bits):

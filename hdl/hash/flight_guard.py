@@ -25,10 +25,12 @@ class FlightGuard(Part):
 
     Members
     -------
-    enters, count
-        A transfer, and how many tuples are in it.
+    enters
+        A transfer.
     now
         The epoch, by its lowest bit.
+    count, came
+        So many tuples are under way from now on, and the epoch in which they came: that of the last few cycles.
     done
         For each way: a tuple has arrived, and the epoch in which it came.
     halt
@@ -44,8 +46,9 @@ class FlightGuard(Part):
         super().__init__(
             {
                 "enters": In(1),
-                "count": In(range(most + 1)),
                 "now": Out(1),
+                "count": In(range(most + 1)),
+                "came": In(1),
                 "done": In(data.ArrayLayout(data.StructLayout({"some": 1, "epoch": 1}), ways)),
                 "halt": Out(1),
                 "flying": Out(1),
@@ -61,7 +64,7 @@ class FlightGuard(Part):
         for n, count in enumerate(flying):
             arrived = [done.some & (done.epoch == n) for done in self.done]
             landed = self._sum(m, arrived, f"landed{n}")
-            m.d.sync += count.eq(count + Mux(self.enters & (self.now == n), self.count, 0) - landed)
+            m.d.sync += count.eq(count + Mux(self.came == n, self.count, 0) - landed)
         before_has_landed = flying[~self.now] == 0
         m.d.sync += [
             self.halt.eq(is_over & ~before_has_landed),

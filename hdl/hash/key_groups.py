@@ -8,6 +8,9 @@ from amaranth.utils import ceil_log2
 
 from streamjoin.hdl.lib.hashing import scattered
 
+#: So many groups have a home together, as a power of two: of few tuples only the interval then touches two homes.
+_BLOCK = 2
+
 
 @dataclass(frozen=True)
 class KeyGroups:
@@ -45,6 +48,11 @@ class KeyGroups:
     key_width: int
     seed: int
     home_bits: int = 0
+
+    @property
+    def copies(self) -> bool:
+        """Whether a tuple of R may have two homes."""
+        return self.banks == 2 and self.home_bits > 0
 
     @property
     def banks(self) -> int:
@@ -90,14 +98,26 @@ class KeyGroups:
         parities = Cat(end[self.shift] for end in ends)
         return Cat(~parities.all(), parities.any())
 
-    def home(self, key: Value) -> Value:
-        """Where a tuple has its home."""
-        return self._scattered(key, 0)[: self.home_bits]
+    def homes(self, m: Module, side: str, key: Value) -> list[Value]:
+        """Where a tuple has its home, a cycle later; a tuple of R may have two.
+
+        Homes are drawn by blocks of neighbouring groups. A tuple of S has one, by its key. A tuple of R has a home
+        wherever a partner may have one: its interval lies in one block, or in two. If these have the same home, so has
+        the tuple, once.
+        """
+        if side == "s":
+            own = Signal(self.key_width, name="own_key", reset_less=True)
+            m.d.sync += own.eq(key)
+            ends = [own]
+        else:
+            ends = list(self.ends(m, side, key))[: self.banks]
+        block = _BLOCK if self.banks == 2 else 0
+        return [scattered(self._number(end)[block:], self.home_bits, self.seed) for end in ends]
 
     def _bucket(self, key: Value, buckets: int) -> Value:
-        return self._scattered(key, ceil_log2(buckets))[self.home_bits :]
+        # Keys that are near to each other go to different homes first, then to different buckets.
+        return scattered(self._number(key), self.home_bits + ceil_log2(buckets), self.seed)[self.home_bits :]
 
-    def _scattered(self, key: Value, width: int) -> Value:
-        # Keys that are near to each other go to different units first, then to different buckets.
-        number = key[min(self.shift + self.banks - 1, self.key_width) : self.key_width]
-        return scattered(number, self.home_bits + width, self.seed)
+    def _number(self, key: Value) -> Value:
+        """Of the group and its neighbour."""
+        return key[min(self.shift + self.banks - 1, self.key_width) : self.key_width]

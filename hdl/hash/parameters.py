@@ -60,17 +60,9 @@ class HashParameters(TwoStreamParameters):
                 "that: use bisort for one bound, handshake or llhj for any predicate"
             )
 
-        if self.width > 1 and self.groups.banks > 1:
-            raise ParameterError(
-                f"width={self.width} is for equal keys, and {shown(self.predicate.spec)} asks for keys in a range: "
-                "take width=1"
-            )
-
     @classmethod
     def reconciled(cls, drawn: dict[str, typing.Any]) -> dict[str, typing.Any]:
         drawn = super().reconciled(drawn)
-        if drawn["width"] > 1:
-            return drawn | {"predicate": "equi"}
         return drawn | ({"predicate": "band:1"} if drawn["predicate"] in ("ne", "lt", "le", "gt", "ge") else {})
 
     @property
@@ -106,20 +98,25 @@ class HashParameters(TwoStreamParameters):
     def placed_layout(self) -> PlacedLayout:
         """Layouts inside, where several tuples come in a cycle."""
         farthest = max(self.windows) + 4 * self.disorder
-        return PlacedLayout.of(self.layout, self.windows, 1 + ceil_log2(farthest))
+        homes = self.groups.home_bits if self.groups.copies else 0
+        return PlacedLayout.of(self.layout, self.windows, 1 + ceil_log2(farthest), homes)
 
     @property
     def unit_sizes(self) -> UnitSizes:
         """Of the units, where several tuples come in a cycle."""
-        windows = {side: self._unit_sizes(window) for side, window in zip("rs", self.windows, strict=True)}
+        # All tuples of R may have two homes.
+        copies = {"r": 1 + self.groups.copies, "s": 1}
+        windows = {
+            side: self._unit_sizes(window, copies[side]) for side, window in zip("rs", self.windows, strict=True)
+        }
         return UnitSizes(self.units, windows, self.disorder)
 
-    def _unit_sizes(self, window: int) -> WindowSizes:
+    def _unit_sizes(self, window: int, copies: int) -> WindowSizes:
         # What is not dead, evenly spread, and as much as hash functions make of that. At the least, room for all that
         # are not dead, all that come meanwhile, and those of which the queue of numbers has not told, since somebody
         # younger is in front of them; a unit hears of the newest number a little late, and keeps some places free.
         mean = (window + self.disorder) // self.units
-        least = (window + 3 * self.disorder + 32 * self.width) // self.units + 8
+        least = copies * (window + 3 * self.disorder + 32 * self.width) // self.units + 8
         room = max(least, mean + 6 * isqrt(mean) + 16)
         return replace(self._sizes_of(window, self.units), ring=WindowRing(room))
 

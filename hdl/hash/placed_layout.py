@@ -24,21 +24,29 @@ class PlacedLayout(TupleLayout):
         Tuples in the windows of R and S.
     number_bits
         Of a number: they wrap round.
+    home_bits
+        Where tuples of R may have two homes, and are stored in both: bits of the home for which a tuple is stored. Two
+        tuples are a pair for the home that they have in common, and S has one only.
     """
 
     windows: tuple[int, int]
     number_bits: int
+    home_bits: int = 0
 
     @classmethod
-    def of(cls, layout: TupleLayout, windows: tuple[int, int], number_bits: int) -> Self:
+    def of(cls, layout: TupleLayout, windows: tuple[int, int], number_bits: int, home_bits: int = 0) -> Self:
         """The same layout for the inside of a design, where tuples and results come one by one."""
         given = {field.name: getattr(layout, field.name) for field in fields(TupleLayout) if field.name != "_"}
-        return cls(**given | {"width": 1, "results_width": 1}, windows=windows, number_bits=number_bits)
+        given |= {"width": 1, "results_width": 1}
+        return cls(**given, windows=windows, number_bits=number_bits, home_bits=home_bits)
 
     @cached_property
     def tuple(self) -> data.StructLayout:
         places = {"number": self.number_bits, "other": self.number_bits}
-        return data.StructLayout({**self.arrival.members, **places})
+        return data.StructLayout({**self.arrival.members, **places, "home": self.home_bits})
+
+    def conditions(self, r, s) -> list[Value]:
+        return [*super().conditions(r, s), *([r.home == s.home] if self.home_bits else [])]
 
     def distances(self, r, s) -> list[Value]:
         """How far the R tuple was behind S's expectation, less one, and the other way round."""

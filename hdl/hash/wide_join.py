@@ -59,7 +59,7 @@ class WideHashJoin(Part):
         placed, sizes = p.placed_layout, p.unit_sizes
         m.submodules.gate = gate = SlotGate(p.layout, on_full=p.on_full, start=2, settle=SETTLE)
         connect_gate(m, self, gate, p.layout)
-        m.submodules.guard = guard = FlightGuard(FLIGHT_EPOCH, 2 * p.width, 2 * sizes.units)
+        m.submodules.guard = guard = FlightGuard(FLIGHT_EPOCH, 3 * p.width, 2 * sizes.units)
         m.submodules.dispatcher = dispatcher = Dispatcher(p.layout, placed, p.groups, pending=3)
         m.d.comb += [
             dispatcher.enters.eq(gate.enters),
@@ -67,7 +67,8 @@ class WideHashJoin(Part):
             dispatcher.transfer_s.eq(self.i_s.p),
             dispatcher.epoch.eq(guard.now),
             guard.enters.eq(gate.enters),
-            guard.count.eq(self.i_r.p.count + self.i_s.p.count),
+            guard.count.eq(dispatcher.sent),
+            guard.came.eq(dispatcher.came),
         ]
         units = [HashUnit(placed, p.groups, sizes) for _ in range(sizes.units)]
         for n, unit in enumerate(units):
