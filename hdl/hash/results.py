@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from streamjoin.hdl.base.part import Part
 from streamjoin.hdl.base.slots import Slots
+from streamjoin.hdl.hash.result_packer import Packer
 from streamjoin.hdl.lib.merging_tree import MergingTree
-from streamjoin.hdl.lib.result_packer import Packer
 
 
 class Results(Part):

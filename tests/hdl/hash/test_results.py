@@ -3,7 +3,7 @@
 import pytest
 
 from streamjoin.hdl.hash.results import Results
-from tests.hdl.lib.test_result_packer import transfers
+from tests.hdl.hash.test_result_packer import transfers
 from tests.hdl.stream_bench import run, sink, source
 
 COUNT = 40

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from streamjoin.hdl.lib.result_packer import Packer
+from streamjoin.hdl.hash.result_packer import Packer
 from tests.hdl.stream_bench import run, source
 
 COUNT = 60
