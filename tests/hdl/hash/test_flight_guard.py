@@ -18,9 +18,7 @@ def adding(ways: int) -> int:
     return next(levels for levels in range(9) if 4**levels >= ways)
 
 
-@pytest.mark.parametrize(
-    ("epoch", "lasting", "ways"), [(2, 3, 1), (7, 40, 5), (30, 3, 4), (2, 100, 16), (30, 400, 16)]
-)
+@pytest.mark.parametrize(("epoch", "lasting", "ways"), [(2, 3, 1), (7, 40, 5), (30, 3, 4), (2, 100, 16), (30, 400, 16)])
 def test_a_tuple_is_overtaken_by_two_epochs_at_most(epoch, lasting, ways):
     """Transfers of any number of tuples, which take some time, and arrive at random ways, one at each in a cycle."""
     rng, most = random.Random(epoch), 5
