@@ -13,7 +13,7 @@ from tests.hdl.stream_bench import run
 COUNT = 60
 
 
-def through(part, shape, lanes, stalls, seed):
+def through(part, lanes, stalls, seed):
     """What comes out of each port: cycle, home, lane and number; and when ``busy`` was down with something inside."""
     ins = [random.Random(f"{seed}i{n}") for n in range(len(part.i))]
     outs = [random.Random(f"{seed}o{n}") for n in range(len(part.o))]
@@ -67,7 +67,7 @@ def item_layout(homes, lanes):
 def test_a_switch_goes_by_a_bit_of_the_home(bit, depth, stalls):
     rng, shape = random.Random(depth), item_layout(4, 2)
     lanes = [[{"number": n, "home": rng.randrange(4), "lane": lane} for n in range(COUNT)] for lane in range(2)]
-    came, unheard = through(Switch(shape, bit, depth), shape, lanes, stalls, depth)
+    came, unheard = through(Switch(shape, bit, depth), lanes, stalls, depth)
     assert not unheard, "what is inside shows at once"
     for way, items in enumerate(came):
         for lane in range(2):
@@ -79,7 +79,7 @@ def test_a_switch_goes_by_a_bit_of_the_home(bit, depth, stalls):
 def test_two_lanes_of_the_same_way_take_turns(way):
     shape = item_layout(2, 2)
     lanes = [[{"number": n, "home": way, "lane": lane} for n in range(COUNT)] for lane in range(2)]
-    came, _ = through(Switch(shape, 0, 4), shape, lanes, (0.0, 0.0), 1)
+    came, _ = through(Switch(shape, 0, 4), lanes, (0.0, 0.0), 1)
     cycles = [cycle for cycle, *_ in came[way]]
     assert cycles == [*range(cycles[0], cycles[0] + 2 * COUNT)], "one in every cycle"
     both = [lane for _, _, lane, _ in came[way]]
@@ -96,7 +96,7 @@ def test_everything_arrives_at_its_home(units, depth, stalls):
         [{"number": n, "home": lane // half * half + rng.randrange(half), "lane": lane} for n in range(COUNT)]
         for lane in range(units)
     ]
-    came, unheard = through(Distribution(shape, units, depth), shape, lanes, stalls, units)
+    came, unheard = through(Distribution(shape, units, depth), lanes, stalls, units)
     for home, items in enumerate(came):
         assert {at for _, at, _, _ in items} <= {home}
         for lane in range(units):
@@ -110,7 +110,7 @@ def test_lanes_that_never_meet_pass_in_every_cycle():
     """Each lane has the items of the home straight ahead."""
     units, shape = 8, item_layout(8, 8)
     lanes = [[{"number": n, "home": lane, "lane": lane} for n in range(COUNT)] for lane in range(units)]
-    came, _ = through(Distribution(shape, units, 2), shape, lanes, (0.0, 0.0), 1)
+    came, _ = through(Distribution(shape, units, 2), lanes, (0.0, 0.0), 1)
     for items in came:
         cycles = [cycle for cycle, *_ in items]
         assert cycles == [*range(cycles[0], cycles[0] + COUNT)]
