@@ -155,3 +155,44 @@ def test_it_knows_what_is_timed():
 
     run(dispatcher, bench)
     assert [(one.key, one.time, one.payload, one.number, one.other) for one in seen] == [(5, 77, 9, 0, 0)]
+
+
+def test_a_tuple_of_r_near_a_border_goes_to_both_homes():
+    """Once to each, with the home for which it goes; and all that are sent off are told, with their epoch."""
+    predicate = parse_predicate("band:3")
+    ports = TupleLayout(predicate, key_width=KEY_WIDTH, payload_width=12, width=2)
+    groups = KeyGroups(-3, 3, KEY_WIDTH, SEED, home_bits=2)
+    dispatcher = Dispatcher(ports, PlacedLayout.of(ports, (3, 3), BITS, 2), groups, pending=PENDING)
+    came = {side: {} for side in "rs"}
+    told = {0: 0, 1: 0}
+
+    async def bench(ctx):
+        lanes = [(side, port) for side in "rs" for port in getattr(dispatcher, f"o_{side}")]
+        for _, port in lanes:
+            ctx.set(port.ready, 1)
+        for cycle in range(40 + 2 * Dispatcher.LATENCY + 20):
+            enters = cycle < 40
+            slots = [{"key": (3 * cycle + n) % 128, "payload": 2 * cycle + n} for n in range(2)]
+            ctx.set(dispatcher.enters, enters)
+            ctx.set(dispatcher.epoch, cycle < 20)
+            ctx.set(dispatcher.transfer_r, {"slots": slots, "count": 2})
+            ctx.set(dispatcher.transfer_s, {"slots": [slot | {"after": 2} for slot in slots], "count": 2})
+            values = [value for _, port in lanes for value in (port.valid, port.p)]
+            _, _, sent, epoch, *after = await ctx.tick().sample(dispatcher.sent, dispatcher.came, *values)
+            told[epoch] += sent
+            for n, (side, _) in enumerate(lanes):
+                valid, item = after[2 * n : 2 * n + 2]
+                if valid:
+                    assert item.tuple.home == item.home
+                    came[side].setdefault(item.tuple.payload, []).append(item.home)
+
+    run(dispatcher, bench)
+    assert came["r"].keys() == came["s"].keys() == set(range(80))
+    assert all(len(homes) == 1 for homes in came["s"].values())
+    assert all(len(homes) == len(set(homes)) <= 2 for homes in came["r"].values())
+    assert any(len(homes) == 2 for homes in came["r"].values())
+    per_epoch = {
+        epoch: sum(len(homes) for side in "rs" for payload, homes in came[side].items() if (payload < 40) == epoch)
+        for epoch in (0, 1)
+    }
+    assert told == per_epoch

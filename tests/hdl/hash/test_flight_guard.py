@@ -18,6 +18,13 @@ def adding(ways: int) -> int:
     return next(levels for levels in range(9) if 4**levels >= ways)
 
 
+def enter(ctx, guard, count):
+    """A transfer of so many tuples, of the epoch that it is; ``None``: there is none."""
+    ctx.set(guard.enters, count is not None)
+    ctx.set(guard.count, count or 0)
+    ctx.set(guard.came, ctx.get(guard.now))
+
+
 @pytest.mark.parametrize(("epoch", "lasting", "ways"), [(2, 3, 1), (7, 40, 5), (30, 3, 4), (2, 100, 16), (30, 400, 16)])
 def test_a_tuple_is_overtaken_by_two_epochs_at_most(epoch, lasting, ways):
     """Transfers of any number of tuples, which take some time, and arrive at random ways, one at each in a cycle."""
@@ -35,8 +42,7 @@ def test_a_tuple_is_overtaken_by_two_epochs_at_most(epoch, lasting, ways):
             enters = enters and not halted and len(tuples) < most * 4 * epoch - most and cycle < 1500
             landing = [one for one in tuples if one[0] <= cycle][: rng.randint(0, ways)]
             places = rng.sample(range(ways), len(landing))
-            ctx.set(guard.enters, enters)
-            ctx.set(guard.count, count)
+            enter(ctx, guard, count if enters else None)
             for way in range(ways):
                 ctx.set(guard.done[way], {"some": 0, "epoch": rng.getrandbits(1)})
             for way, one in zip(places, landing, strict=True):
@@ -75,8 +81,7 @@ def counted(guard, steps):
 
     async def bench(ctx):
         for step in steps:
-            ctx.set(guard.enters, "count" in step)
-            ctx.set(guard.count, step.get("count", 3))
+            enter(ctx, guard, step.get("count"))
             for way in range(len(guard.done)):
                 some = way < len(step.get("done", ()))
                 ctx.set(guard.done[way], {"some": some, "epoch": step["done"][way] if some else 1})

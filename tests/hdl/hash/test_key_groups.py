@@ -123,3 +123,45 @@ def test_wide_keys_have_ends_that_are_wide_enough():
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()
+
+
+def homes(groups: KeyGroups) -> dict[str, dict[int, list[int]]]:
+    """The homes of each key, of either side."""
+    m, key = Module(), Signal(groups.key_width)
+    found = {side: {} for side in "rs"}
+    told = {}
+    for side in "rs":
+        mine = groups.homes(m, side, key)
+        told[side] = Signal(ArrayLayout(groups.home_bits, len(mine)), name=f"homes_{side}")
+        m.d.comb += [told[side][n].eq(home) for n, home in enumerate(mine)]
+
+    async def bench(ctx):
+        for one in range(1 << groups.key_width):
+            ctx.set(key, one)
+            await ctx.tick()
+            for side in "rs":
+                found[side][one] = [ctx.get(told[side])[n] for n in range(len(told[side]))]
+
+    simulator = Simulator(m)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return found
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(0, 0), (5, 5), (-3, 3), (-7, -2), (0, 1), (-20, 11), (-1000, 1000), (31, 64)])
+def test_partners_have_a_home_in_common(lo, hi):
+    """A tuple of S has one home, and all R tuples that it may match have that among theirs."""
+    found = homes(KeyGroups(lo, hi, key_width=6, seed=4, home_bits=3))
+    for s, (home,) in found["s"].items():
+        for r, theirs in found["r"].items():
+            assert not lo <= r - s <= hi or home in theirs
+    assert max(map(len, found["r"].values())) == (1 if lo == hi else 2)
+    if lo == hi:
+        assert len({home for (home,) in found["s"].values()}) == 8
+
+
+def test_few_tuples_have_two_homes():
+    found = homes(KeyGroups(-3, 3, key_width=10, seed=4, home_bits=3))
+    twice = sum(len(set(mine)) == 2 for mine in found["r"].values())
+    assert 0 < twice < 0.12 * 1024

@@ -90,12 +90,12 @@ def test_tuples_as_they_come(windows, share):
 
 
 def test_what_is_placed_is_one_tuple():
-    """Whatever the ports are, what is inside has no slots, and two numbers more."""
+    """Whatever the ports are, inside there are no slots, but two numbers more, and a home where there may be several."""
     ports = ordinary(width=4, results_width=2, spans=(3, 4), time_width=9)
     layout = PlacedLayout.of(ports, (5, 6), BITS)
     assert (layout.width, layout.results_width) == (1, 1)
     assert (layout.windows, layout.number_bits, layout.spans) == ((5, 6), BITS, (3, 4))
     widths = {name: field.width for name, field in layout.tuple}
-    assert widths == {"key": 3, "time": 9, "payload": 2, "number": BITS, "other": BITS}
+    assert widths == {"key": 3, "time": 9, "payload": 2, "number": BITS, "other": BITS, "home": 0}
     assert layout.result == ports.result
     assert layout.input_payload("s") == ports.arrival
