@@ -90,7 +90,7 @@ def test_tuples_as_they_come(windows, share):
 
 
 def test_what_is_placed_is_one_tuple():
-    """Whatever the ports are, inside there are no slots, but two numbers more, and a home where there may be several."""
+    """Inside there are no slots, whatever the ports are, but two numbers and, where there may be several, a home."""
     ports = ordinary(width=4, results_width=2, spans=(3, 4), time_width=9)
     layout = PlacedLayout.of(ports, (5, 6), BITS)
     assert (layout.width, layout.results_width) == (1, 1)
