@@ -18,7 +18,6 @@ from streamjoin.hdl.registry import find
         ({"window": 0}, "window_r must be a whole number from 1 up, not 0"),
         ({"width": 3}, "width is one of 1, 2, 4, 8, not 3"),
         ({"results": 3}, "results must be a power of two, not 3"),
-        ({"width": 2, "predicate": "band:1"}, "width=2 is for equal keys, and 'band:1' asks for .*: take width=1"),
         ({"predicate": "ne"}, "'ne' sets no bounds to that: use bisort for one bound, handshake or llhj for any"),
         ({"predicate": "lt"}, "'lt' sets no bounds to that: use bisort"),
         ({"predicate": "ge"}, "'ge' sets no bounds to that: use bisort"),

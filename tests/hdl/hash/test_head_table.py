@@ -54,7 +54,7 @@ def test_a_tuple_is_not_its_own_predecessor():
         {"enter": 0, "bucket": 1, "place": {"place": 8, "lap": 1}, "wanted": 1},
         {"enter": 1, "bucket": 1, "place": {"place": 9, "lap": 1}, "wanted": 1},
         {"enter": 1, "bucket": 0, "place": {"place": 10, "lap": 1}, "wanted": 1},
-        *[{"enter": 0}] * 3,
+        *[{"enter": 0}] * HeadTable.LATENCY,
     ]
     seen = stepped(HeadTable(NUMBER, 2), steps, ["before", "youngest"])[HeadTable.LATENCY :]
     assert seen[2][0] == {"place": 7, "lap": 1}
