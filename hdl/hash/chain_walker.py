@@ -97,9 +97,10 @@ class ChainWalker(Part):
         m.d.comb += [links.enter.eq(self.enter), links.into.eq(self.place), links.word.eq(self.link)]
 
         # Where a walk is: its link is asked for, comes out of the memory, tells where to go, has told.
-        asks, reads, steps, decides = [
-            Signal(self.i.p.shape(), name=name, reset_less=True) for name in ("asks", "reads", "steps", "decides")
-        ]
+        walking = self.request_layout(ring, self._banks)
+        asks, reads, steps, decides = (
+            Signal(walking, name=name, reset_less=True) for name in ("asks", "reads", "steps", "decides")
+        )
         there = Signal(SLOTS)
         visited = Signal(2)
         asking = Signal.like(self.slot)
@@ -147,7 +148,7 @@ class ChainWalker(Part):
             self.ends.eq(there[-1] & ~stays),
             self.ended.eq(decides.epoch),
         ]
-        on = Signal.like(decides)
+        on = Signal(walking)
         m.d.comb += [on.eq(decides), on.walk.place.eq(ring.jumped(decides.walk.place, jumps))]
         m.d.sync += [there.eq(there << 1 | stays | self.i.valid), asks.eq(Mux(stays, on, self.i.p))]
         if self._banks == 2:

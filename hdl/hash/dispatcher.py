@@ -78,6 +78,7 @@ class Dispatcher(Part):
     def elaborate(self, platform):
         m = Module()
         width = self._ports.width
+        flying = flight_layout(self._layout, 1 << self._groups.home_bits)
         enters = delayed(m, self.enters, 1, resets=True, name="enters")
         transfer = {side: delayed(m, getattr(self, f"transfer_{side}"), 1, name=f"transfer_{side}") for side in "rs"}
         # Of slots beyond the count nothing is known: they come before nobody.
@@ -95,7 +96,7 @@ class Dispatcher(Part):
                 m.d.sync += newest.eq(newest + counts[side])
             expected = delayed(m, others, 1, name=f"expected_{side}")
             for n in range(width):
-                numbered = Signal(self.o_r[0].p.shape(), name=f"{side}{n}", reset_less=True)
+                numbered = Signal(flying, name=f"{side}{n}", reset_less=True)
                 come_before = Signal(range(width + 1), name=f"before_{side}{n}", reset_less=True)
                 slot = transfer[side].slots[n]
                 m.d.sync += [
@@ -108,7 +109,7 @@ class Dispatcher(Part):
                 there = delayed(m, enters & (counts[side] > n), 1, resets=True, name=f"there_{side}{n}")
                 lanes = []
                 for copy, home in enumerate(homes):
-                    flight = Signal.like(numbered, name=f"flight_{side}{n}_{copy}")
+                    flight = Signal(flying, name=f"flight_{side}{n}_{copy}", reset_less=True)
                     goes = Signal(name=f"goes_{side}{n}_{copy}")
                     m.d.sync += [
                         flight.eq(numbered),
@@ -125,7 +126,7 @@ class Dispatcher(Part):
                     if len(lanes) == 1:
                         connect(m, lanes[0][half].o, port)
                         continue
-                    m.submodules[f"copies_{side}{half}_{n}"] = merger = Merger(numbered.shape(), self.DEPTH)
+                    m.submodules[f"copies_{side}{half}_{n}"] = merger = Merger(flying, self.DEPTH)
                     for lane, way in zip(lanes, merger.i, strict=True):
                         connect(m, lane[half].o, way)
                     connect(m, merger.o, port)

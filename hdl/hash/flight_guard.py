@@ -1,5 +1,7 @@
 """The flight guard: holds tuples back while one that came long before them has not been everywhere yet."""
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
@@ -77,7 +79,7 @@ class FlightGuard(Part):
         return m
 
     @staticmethod
-    def _sum(m, bits: list[Value], name: str) -> Value:
+    def _sum(m, bits: Sequence[Value], name: str) -> Value:
         """How many are up: added in a tree with registers, four at a time."""
         level = 0
         while len(bits) > 1:

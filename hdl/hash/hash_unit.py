@@ -157,7 +157,7 @@ class HashUnit(Part):
 
     def _let_in(self, m, room, ring):
         """Who is here, whether somebody is, and a bit to be raised when none of those who came goes on."""
-        here, comes, retires = Signal(self.i.p.shape(), name="here"), Signal(), Signal()
+        here, comes, retires = Signal(visitors_layout(self._layout, self._sizes.units), name="here"), Signal(), Signal()
         is_open, taken = Signal(), Signal(range(self._sizes.ring + 1))
         from_ring, from_home, moves_on = Signal(), Signal(), Signal()
         from_home_ready = is_open & ~self.i.valid & (taken < self._sizes.ring - 1)
@@ -223,7 +223,8 @@ class HashUnit(Part):
         window = self._layout.windows["rs".index(other)]
         theirs, passes, lately, _ = passed[other]
         *_, stores = passed[side]
-        after = Signal.like(visitor, name=f"after_{side}")
+        seen = visitor_layout(self._layout, sizes.units)
+        after = Signal(seen, name=f"after_{side}")
         m.d.sync += [after.eq(visitor), after.stored.eq(visitor.stored | stores)]
         # How far whoever came by here last is ahead of the visitor's window.
         ahead = Signal(bits, name=f"ahead_{side}", reset_less=True)
@@ -231,13 +232,15 @@ class HashUnit(Part):
         some = delayed(m, theirs.some, 1, resets=True, name=f"some_{side}")
         near, far = ((ahead + window + way * sizes.disorder)[bits - 1] for way in (1, 2))
         may_meet = delayed(m, some & ~near, 1, resets=True, name=f"may_meet_{side}")
-        # Nobody who comes later can be so far behind: what came by is forgotten.
-        forgets = delayed(m, some & far, 1, resets=True, name=f"forgets_{side}")
+        # Nobody who comes later can be so far behind: what came by is forgotten. Where there is no visitor, what stands
+        # in its place says nothing.
+        real = delayed(m, after.some, 1, resets=True, name=f"real_{side}")
+        forgets = delayed(m, real & some & far, 1, resets=True, name=f"forgets_{side}")
         with m.If(forgets & ~passes & ~lately.any()):
             m.d.sync += theirs.some.eq(0)
 
         last = delayed(m, after, self._DECISION - 1, resets=True, name=f"last_{side}")
-        on, done = Signal.like(last, name=f"on_{side}"), getattr(self, f"done_{side}")
+        on, done = Signal(seen, name=f"on_{side}"), getattr(self, f"done_{side}")
         m.d.comb += [
             on.eq(last),
             on.hops.eq(last.hops + 1),

@@ -25,7 +25,7 @@ class HashJoin(Part):
 
     Cost. Half a cycle a tuple: one of each stream a cycle, as long as in each window walks visit less than one tuple a
     cycle on average (that is a half for each probe that finds nothing, with the buckets that there are by default, and
-    one for each result) and at most one result leaves in a cycle. A pair that comes alone is out after 21 cycles.
+    one for each result) and at most one result leaves in a cycle. A pair that comes alone is out after 22 cycles.
 
     Members
     -------

@@ -46,7 +46,7 @@ class Packer(Part):
     def elaborate(self, platform):
         m = Module()
         m.submodules.transfers = transfers = FIFO(self.o.p.shape(), self._depth)
-        packed = Signal(self.o.p.shape(), reset_less=True)
+        packed = Signal(Slots(self._shape, self._lanes), reset_less=True)
         some = Signal()
         moves = Signal()
         m.d.comb += [

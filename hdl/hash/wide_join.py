@@ -91,7 +91,7 @@ class WideHashJoin(Part):
             gate.moving.eq(busy | guard.flying | results.busy),
         ]
         if p.spans is not None:
-            self._count_overflows(m, gate)
+            self._count_overflows(m, gate, p.spans)
         return m
 
     def _distribute(self, m, side, dispatcher, units):
@@ -110,12 +110,12 @@ class WideHashJoin(Part):
             m.d.comb += getattr(unit, f"newest_{side}").eq(late)
         return network
 
-    def _count_overflows(self, m, gate):
+    def _count_overflows(self, m, gate, spans: tuple[int, int]):
         p = self._parameters
         early = []
         for n, side in enumerate("rs"):
             port = getattr(self, f"i_{side}")
-            leavers = EarlyLeavers(p.width, p.windows[n], p.spans[n], p.time_width)
+            leavers = EarlyLeavers(p.width, p.windows[n], spans[n], p.time_width)
             m.submodules[f"leavers_{side}"] = leavers
             m.d.comb += [
                 leavers.enters.eq(gate.enters),

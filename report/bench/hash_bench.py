@@ -85,7 +85,7 @@ def wide(_: Path) -> Iterator[Figure]:
         (WIDE_RESULTS, 0.4, 0.9 * 8),
         (WIDEST, 0.05, 0.85 * 16),
     ):
-        pace, _ = speed(simulator(4096, **given), per_tuple)
+        pace, _share = speed(simulator(4096, **given), per_tuple)
         words = ", ".join(f"{name}={value}" for name, value in given.items())
         yield Figure(f"{words}, {per_tuple:g} results a tuple: tuples", pace, "a cycle", f">= {goal:g}")
 
@@ -137,7 +137,7 @@ def wide_clocks(_: Path) -> Iterator[Figure]:
     for given, per_tuple in ((WIDE, 0.1), (WIDE_RESULTS, 0.4)):
         words = ", ".join(f"{name}={value}" for name, value in given.items())
         cost = clock(4096, **given)
-        pace, _ = speed(simulator(4096, **given), per_tuple)
+        pace, _share = speed(simulator(4096, **given), per_tuple)
         yield Figure(f"{words}: clock, slowest seed", min(cost.fmax_mhz.values()), "MHz")
         yield Figure(f"{words}: look-up tables", cost.luts, "LUTs")
         rate = pace * median_mhz(cost)
@@ -150,7 +150,7 @@ def beside_one_core(_: Path) -> Iterator[Figure]:
         simulated = simulator(window)
         tuples = workload(simulated, 0.2)
         core = one_cpu_core(tuples.predicate, (window, window), tuples.slice(0, _TUPLES))
-        pace, _ = speed(simulated, 0.2)
+        pace, _share = speed(simulated, 0.2)
         rate = pace * median_mhz(clock(window, 1))
         where = f"windows of {window:,}, 0.2 results a tuple"
         yield Figure(f"{where}: {core.processor}, one core", core.tuples_per_second / 1e6, "Mtuples/s")

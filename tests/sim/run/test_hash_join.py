@@ -54,18 +54,20 @@ def test_a_reset_after_some_laps_and_any_contents(words):
 
 @pytest.mark.parametrize("stalls", [Stalls(), Stalls(0.9, burst=200.0, seed=2)], ids=["free", "stalled"])
 @pytest.mark.parametrize("hot", [0, 1], ids="RS")
-def test_what_a_walk_will_visit_is_not_overwritten(hot, stalls):
+@pytest.mark.parametrize("words", [SETS[0], "width=4 window=300 results=4"], ids=["one", "wide"])
+def test_what_a_walk_will_visit_is_not_overwritten(words, hot, stalls):
     """A window full of one key, tuples that ask for it, and a flood that nobody asks for; then another key.
 
     A walk that is alone takes four cycles a visit, and a tuple of the flood may come in each. Of the flood none finds
-    anything, so no queue ever holds it back.
+    anything, so no queue ever holds it back. Several tuples a cycle do not find room at the home of their key, and
+    visit others.
     """
     stream, key, asked = [], [], 0
-    for n, asking in enumerate([1, 2, 3, 1, 80] * 4):
+    for n, asking in enumerate([1, 2, 3, 1, 80, 9] * 3):
         stream += [hot] * WALKED + [1 - hot] * asking + [hot] * (900 + 37 * n)
         key += [n] * (WALKED + asking) + [*range(100, 1000 + 37 * n)]
         asked += asking
-    outcome = simulator(SETS[0]).run(Arrivals(stream=stream, key=key), output_stalls=stalls)
+    outcome = simulator(words).run(Arrivals(stream=stream, key=key), output_stalls=stalls)
     assert outcome.exact, outcome.difference.describe()
     assert len(outcome.numbers) == asked * WALKED
     assert outcome.run.stall_cycles > 0, "tuples were held back"
