@@ -231,8 +231,9 @@ class HashUnit(Part):
         some = delayed(m, theirs.some, 1, resets=True, name=f"some_{side}")
         near, far = ((ahead + window + way * sizes.disorder)[bits - 1] for way in (1, 2))
         may_meet = delayed(m, some & ~near, 1, resets=True, name=f"may_meet_{side}")
-        # Nobody who comes later can be so far behind: what came by is forgotten.
-        forgets = delayed(m, some & far, 1, resets=True, name=f"forgets_{side}")
+        # Nobody who comes later can be so far behind: what came by is forgotten. Where nobody is, anything may stand.
+        came = delayed(m, after.some, 1, resets=True, name=f"came_{side}")
+        forgets = delayed(m, some & came & far, 1, resets=True, name=f"forgets_{side}")
         with m.If(forgets & ~passes & ~lately.any()):
             m.d.sync += theirs.some.eq(0)
 
