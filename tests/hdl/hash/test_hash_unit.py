@@ -270,6 +270,75 @@ def test_one_goes_on_where_a_possible_partner_has_passed():
         assert done.count(("s", 1)) == 1 - goes
 
 
+@pytest.mark.parametrize("idle", [3, 4, 6, 10])
+def test_who_passes_while_another_is_forgotten_is_remembered(idle):
+    """One of S that is far ahead makes the unit forget; whoever passes about then is not meant."""
+    disorder, many = 2 * EPOCH, 24
+    (unit, _), bits = made(2, (WINDOW, WINDOW), EPOCH, 16)
+    on = []
+
+    async def bench(ctx):
+        ctx.set(unit.o.ready, 1)
+        await ctx.tick().repeat(3)
+
+        async def comes(side, one):
+            port = getattr(unit, f"i_{side}")
+            ctx.set(port.p, one)
+            ctx.set(port.valid, 1)
+            while True:
+                _, _, ready, valid, visitors = await ctx.tick().sample(port.ready, unit.o.valid, unit.o.p)
+                note(valid, visitors)
+                if ready:
+                    break
+            ctx.set(port.valid, 0)
+
+        def note(valid, visitors):
+            if valid and visitors.s.some:
+                on.append(visitors.s.tuple.number)
+
+        for n in range(many):
+            await comes("r", from_home(n, 0, 0))
+        # Whoever this is, it tells that those are far behind; the next one of R is not.
+        far = (many - 1 + WINDOW + 2 * disorder + 1) % (1 << bits)
+        await comes("s", from_home(0, far, 0))
+        for _ in range(idle - 3):
+            await ctx.tick()
+        await comes("r", from_home(far, 1, 0))
+        for _ in range(20):
+            _, _, valid, visitors = await ctx.tick().sample(unit.o.valid, unit.o.p)
+            note(valid, visitors)
+        await comes("s", from_home(1, far + 1, 0))
+        for _ in range(20):
+            _, _, valid, visitors = await ctx.tick().sample(unit.o.valid, unit.o.p)
+            note(valid, visitors)
+
+    run(unit, bench)
+    assert on == [1]
+
+
+def test_tuples_from_home_leave_a_hole_in_the_ring():
+    """Both units have more than they can store, and rings of two places: all come through the ring."""
+    units, bits = made(2, (WINDOW, WINDOW), EPOCH, 2)
+    rooms, done = 24, Counter()
+
+    async def bench(ctx):
+        waiting = [[from_home(n, 0, 0) for n in range(first, 2 * rooms, 2)] for first in range(2)]
+        for _ in range(900):
+            for unit, queue in zip(units, waiting, strict=True):
+                ctx.set(unit.i_r.valid, bool(queue))
+                if queue:
+                    ctx.set(unit.i_r.p, {**queue[0], "tuple": tuple_of(queue[0]["tuple"]["number"] % (1 << bits), 0)})
+            values = [value for unit in units for value in (unit.i_r.ready, unit.done_r)]
+            _, _, *seen = await ctx.tick().sample(*values)
+            for n, queue in enumerate(waiting):
+                if queue and seen[2 * n]:
+                    queue.pop(0)
+                done[n] += seen[2 * n + 1].some
+
+    run(in_ring(units), bench)
+    assert done.total() == 2 * rooms
+
+
 def test_the_last_unit_hands_nothing_on():
     """From there a visitor is done, of whichever stream, and whether or not a partner may be further on."""
     visitors = {"r": from_ring(30, 20, 1, 1), "s": from_ring(0, 24, 0, 1)}
