@@ -44,4 +44,6 @@ DESIGNS = {
     ),
     "hash-join": ("hash", {"window_r": 6, "window_s": 4, "buckets": 1, "probe_queue": 1, "result_queue": 1}),
     "hash-join-drop": ("hash", {"window": 5, "span": 20, "on_full": "drop", "predicate": "band:1", "result_queue": 2}),
+    "hash-wide": ("hash", {"width": 2, "window_r": 6, "window_s": 4, "results": 2}),
+    "hash-wide-drop": ("hash", {"width": 4, "window": 5, "span": 20, "on_full": "drop", "lane_queue": 2}),
 }

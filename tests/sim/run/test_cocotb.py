@@ -17,7 +17,7 @@ SIMULATORS = ["verilator", *(["icarus"] if shutil.which("iverilog") else [])]
 #: What the second simulator is spared: many cycles, no new kind of port.
 ONLY_VERILATOR = {"core", "merging_tree", "punctuations", "input_gate", "sequential", "nested-loop", "async-drop"}
 ONLY_VERILATOR |= {"bisort", "hash", "hash-multiway", "five-streams", "punctuation", "ordered-drop", "circular-drop"}
-ONLY_VERILATOR |= {"stashed", "hash-join", "wide"}
+ONLY_VERILATOR |= {"stashed", "hash-join", "wide", "hash-wide", "hash-wide-drop"}
 #: What the bench of whole designs can read, pairs; and wider tuples than the bulk driver takes.
 BENCHED = {name: (design, given) for name, (design, given) in DESIGNS.items() if given.get("output") != "records"}
 BENCHED["slots"] = ("tests.sim.wide_design:DESIGN", {"window_r": 5, "window_s": 3, "width": 3, "results": 2})

@@ -17,6 +17,8 @@ SETS = [
     "width=4 window_r=1 window_s=9 results=2 span_r=4 span_s=30 on_full=drop",
     "width=8 window_r=20 window_s=5 results=4 key_width=7 payload_width=14 buckets=1",
 ]
+#: Home has room for half of a window of one key.
+FLOODED = "width=2 window_r=300 window_s=3 key_width=16"
 
 
 @functools.cache
@@ -46,3 +48,12 @@ def test_tuples_for_which_home_has_no_room_go_on(stalls):
         outcome = simulator(SETS[0]).run(arrivals, contents=seed + 5, output_stalls=stalls)
         assert outcome.exact, f"seed {seed}: {outcome.difference.describe()}"
         assert len(outcome.numbers) > 10_000
+
+
+@pytest.mark.parametrize("count", [1800, 2300, 2900])
+def test_who_passed_is_remembered_while_nobody_of_the_other_stream_comes(count):
+    """What stands at the port of S meanwhile is as old as the last tuple that came by there."""
+    stream = [1, *[0] * count, *[1] * 4]
+    outcome = simulator(FLOODED).run(Arrivals(stream=stream, key=[1234] * len(stream)))
+    assert outcome.exact, outcome.difference.describe()
+    assert len(outcome.numbers) == count + 4 * 300
