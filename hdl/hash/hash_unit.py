@@ -65,8 +65,9 @@ class HashUnit(Part):
     next unit if it could not be stored, or if it may have a partner there: a tuple of the other stream that came by
     here, was not stored, and can still be in its window.
 
-    Why each pair meets exactly once, in whatever order tuples come. Both tuples of a pair have the same home. Whoever
-    is second there is second at each unit that both visit, as tuples go from unit to unit in the order in which they
+    Why each pair meets exactly once, in whatever order tuples come. Both tuples of a pair have the same home, or R has
+    two homes and one of them is that of S: then it is stored for both, as if it were two tuples, and only the one with
+    the home of S makes a pair. Whoever is second there is second at each unit that both visit, as tuples go from unit to unit in the order in which they
     came. So the second one finds the first one where that was stored, at the first of these units that it comes to, and
     it does come there: wherever the first went on without being stored, the second goes on, too. And the first one has
     looked up every unit before the second was stored there. Who came first by the arrival order, and whether the
@@ -77,8 +78,9 @@ class HashUnit(Part):
     they were stored; with its number the tuple leaves the window. As long as the queue has room, there is room to
     store.
 
-    Why everybody is stored somewhere. All units together have room for all tuples that are not dead, and some
-    more (:class:`~streamjoin.hdl.hash.parameters.HashParameters`); so of all units that a tuple visits one has room.
+    Why everybody is stored somewhere. Say a tuple finds no room at any unit. What was in its way is not dead, or stood
+    behind somebody who was not; so its numbers are of the last window and three times ``disorder``. All units together
+    have room for more than that (:class:`~streamjoin.hdl.hash.parameters.HashParameters`).
 
     Why the ring does not get stuck. Tuples from home enter only if two places are left in the queue to the next unit,
     tuples from the ring if one is: so there is a hole somewhere in the ring, which goes round.

@@ -72,7 +72,7 @@ class HashWindow(Part):
     sizes
         How large everything is.
     reserve
-        Probes that may still come after ``room`` went down.
+        Probes that may still begin their walks after ``room`` went down: those on their way through the tables, too.
 
     Members
     -------

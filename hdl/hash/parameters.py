@@ -20,8 +20,8 @@ WIDTHS = (1, 2, 4, 8)
 #: Where several tuples come in a cycle: transfers in an epoch, and those that come until the end of an epoch is heard,
 #: twice over, and while a tuple that has arrived is being looked up.
 FLIGHT_EPOCH, FLIGHT_OVERSHOOT = 48, 40
-#: Probes and results that may wait in each unit: with what must still find room, 16, which one look-up table holds.
-UNIT_QUEUES = (4, 8)
+#: Probes and results that may wait; in a unit with what must still find room 16, which one look-up table holds.
+QUEUES, UNIT_QUEUES = (48, 56), (4, 8)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,14 +36,18 @@ class HashParameters(TwoStreamParameters):
     hash_seed: int = parameter(1, "draws the hash function", samples=range(1, 100))
     width: int = parameter(1, "tuples of each stream that may enter in a cycle: 1, 2, 4 or 8", samples=(1, 1, 2, 4, 8))
     results: int = parameter(1, "results that may leave in a cycle, a power of two", samples=(1, 1, 2, 4))
-    probe_queue: int = parameter(
-        48, "tuples of a stream that may wait for their walks through the other's buckets", samples=(1, 2, 8, 48)
+    probe_queue: int | None = parameter(
+        None,
+        "tuples of a stream that may wait for their walks through the other's buckets; none: 48, in a unit 4",
+        samples=(None, 1, 2, 8),
     )
     lane_queue: int = parameter(
         16, "with a width, tuples that may wait in front of each switch on their way to their home", samples=(2, 4, 16)
     )
-    result_queue: int = parameter(
-        56, "results of a stream's tuples that may wait for the output", samples=(1, 2, 8, 56)
+    result_queue: int | None = parameter(
+        None,
+        "results of a stream's tuples that may wait for the output; none: 56, in a unit 8",
+        samples=(None, 1, 2, 8),
     )
 
     def __post_init__(self):
@@ -52,6 +56,10 @@ class HashParameters(TwoStreamParameters):
             raise ParameterError(f"width is one of {', '.join(map(str, WIDTHS))}, not {self.width}")
         if self.results & (self.results - 1):
             raise ParameterError(f"results must be a power of two, not {self.results}")
+        for name in ("probe_queue", "result_queue"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ParameterError(f"{name} must be a whole number from 1 up, not {value}")
         if self.buckets is not None and (self.buckets < 1 or self.buckets & (self.buckets - 1)):
             raise ParameterError(f"buckets must be a power of two, not {self.buckets}")
         if not closed(self.predicate.key_ranges):
@@ -81,7 +89,8 @@ class HashParameters(TwoStreamParameters):
     def _sizes_of(self, window: int, units: int = 1) -> WindowSizes:
         banks = self.groups.banks
         buckets = (self.buckets or 2 * banks << ceil_log2(window)) // units
-        queues = (self.probe_queue, self.result_queue) if units == 1 else UNIT_QUEUES
+        probes, results = QUEUES if self.width == 1 else UNIT_QUEUES
+        queues = (self.probe_queue or probes, self.result_queue or results)
         return WindowSizes(WindowRing(window), max(1, buckets // banks), *queues)
 
     @property
@@ -122,13 +131,14 @@ class HashParameters(TwoStreamParameters):
 
     @property
     def comparisons_per_cycle(self) -> int:
-        """One for each stream."""
-        return 2
+        """One in each window."""
+        return 2 if self.width == 1 else 2 * self.units
 
     @property
     def patience(self) -> int:
         # The longest silence: all walks that wait see a whole window each and find nothing, in each unit.
         if self.width == 1:
-            return 4 * max(self.windows) * (self.probe_queue + 64) + 1000
-        most = max(sizes.ring.window for sizes in self.unit_sizes.windows.values())
-        return 4 * most * self.units * 64 + 1000
+            return 4 * max(self.windows) * (self.sizes["r"].queue + 64) + 1000
+        sizes = self.unit_sizes.windows.values()
+        most, queue = max(each.ring.window for each in sizes), max(each.queue for each in sizes)
+        return 4 * most * self.units * (queue + 64) + 1000

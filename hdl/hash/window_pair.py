@@ -37,7 +37,7 @@ class WindowPair(Part):
     stores_r, stores_s
         It is stored, too.
     leaves_r, leaves_s
-        The oldest tuple of this stream leaves its window, unless a tuple comes with it, before that one is stored.
+        The oldest tuple of this stream leaves its window, before the one beside it is stored.
     room
         Tuples may come.
     o
