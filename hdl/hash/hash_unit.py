@@ -67,11 +67,12 @@ class HashUnit(Part):
 
     Why each pair meets exactly once, in whatever order tuples come. Both tuples of a pair have the same home, or R has
     two homes and one of them is that of S: then it is stored for both, as if it were two tuples, and only the one with
-    the home of S makes a pair. Whoever is second there is second at each unit that both visit, as tuples go from unit to unit in the order in which they
-    came. So the second one finds the first one where that was stored, at the first of these units that it comes to, and
-    it does come there: wherever the first went on without being stored, the second goes on, too. And the first one has
-    looked up every unit before the second was stored there. Who came first by the arrival order, and whether the
-    earlier tuple was still in its window, the numbers of both tell (:class:`PlacedLayout`).
+    the home of S makes a pair. Whoever is second there is second at each unit that both visit, as tuples go from unit
+    to unit in the order in which they came. So the second one finds the first one where that was stored, at the first
+    of these units that it comes to, and it does come there: wherever the first went on without being stored, the second
+    goes on, too. And the first one has looked up every unit before the second was stored there. Who came first by the
+    arrival order, and whether the earlier tuple was still in its window, the numbers of both tell
+    (:class:`PlacedLayout`).
 
     Who leaves. A tuple is dead when ``disorder`` more tuples have come than those of its window: so far behind is
     nobody who may still look it up. The numbers of stored tuples wait in a queue, and leave it in the order in which
