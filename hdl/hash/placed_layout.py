@@ -16,7 +16,8 @@ class PlacedLayout(TupleLayout):
 
     Of two tuples R came first if its number is below the one that S expected next; else S did, and its number is below
     the one that R expected. How far below says whether the earlier one was still in its window. So exactly one of the
-    two differences is positive, and it decides.
+    two differences is positive, and it decides. Which one, only the number of the one that is stored can tell, as it is
+    not dead: see :meth:`in_windows`.
 
     Parameters
     ----------
