@@ -174,7 +174,7 @@ class TupleLayout:
         """What has to be known of how far a pair is apart, a cycle before :meth:`in_windows`; nothing, as a rule."""
         return []
 
-    def in_windows(self, _distances: list[Value]) -> Value:
+    def in_windows(self, _distances: list[Value], _stored: str) -> Value:
         """One bit: the earlier tuple was in its window. As a rule whoever compares two tuples knows that it was."""
         return Const(1, 1)
 

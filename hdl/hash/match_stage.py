@@ -113,7 +113,7 @@ class MatchStage(Part):
             matches.eq(there[-2]),
         ]
         distances = [delayed(m, distance, 1, name="distance") for distance in layout.distances(*pair)]
-        for holds in (*held, layout.in_windows(distances)):
+        for holds in (*held, layout.in_windows(distances, self._side)):
             with m.If(~holds):
                 m.d.sync += matches.eq(0)
         m.d.comb += [results.i.valid.eq(matches), results.i.p.eq(result)]

@@ -16,7 +16,8 @@ class PlacedLayout(TupleLayout):
 
     Of two tuples R came first if its number is below the one that S expected next; else S did, and its number is below
     the one that R expected. How far below says whether the earlier one was still in its window. So exactly one of the
-    two differences is positive, and it decides.
+    two differences is positive, and it decides. Which one, only the number of the one that is stored can tell, as it is
+    not dead: see :meth:`in_windows`.
 
     Parameters
     ----------
@@ -52,7 +53,13 @@ class PlacedLayout(TupleLayout):
         """How far the R tuple was behind S's expectation, less one, and the other way round."""
         return [(s.other - r.number - 1)[: self.number_bits], (r.other - s.number - 1)[: self.number_bits]]
 
-    def in_windows(self, distances: list[Value]) -> Value:
-        """One bit: the earlier tuple of a pair with these distances was in its window."""
-        of_r, of_s = (distance < window for distance, window in zip(distances, self.windows, strict=True))
-        return of_r | of_s
+    def in_windows(self, distances: list[Value], stored: str) -> Value:
+        """One bit: the earlier tuple of a pair with these distances was in its window.
+
+        The tuple of the side ``stored`` waited for the other one. It is not dead: by its own number one can tell which
+        of the two came first. Of the other one's stream any number may have come meanwhile, and numbers wrap round; so
+        the other distance tells nothing unless the stored tuple came later.
+        """
+        own = "rs".index(stored)
+        near = [distance < window for distance, window in zip(distances, self.windows, strict=True)]
+        return near[own] | (distances[own][self.number_bits - 1] & near[1 - own])

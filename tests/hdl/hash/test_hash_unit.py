@@ -166,6 +166,7 @@ def test_a_unit_alone_finds_each_pair_once(windows, epoch, stall):
     assert not gone_on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stall", [0.0, 0.4])
 @pytest.mark.parametrize(
     ("count", "windows", "epoch", "ring"),
@@ -268,6 +269,15 @@ def test_one_goes_on_where_a_possible_partner_has_passed():
         mine = [one for one in on if one[0] == "s"]
         assert mine == [("s", 0, 1, 1, 1)] * goes, f"with {other} expected"
         assert done.count(("s", 1)) == 1 - goes
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_who_passed_is_forgotten_once_nobody_is_left_who_may_ask(beyond):
+    """Another one may have overtaken by as much as the disorder."""
+    at = 23 + WINDOW + 2 * EPOCH
+    ahead = {"i_s": from_home(0, (at + 2 * EPOCH + beyond) % 64, 0)}
+    on, _ = visited([*fill(), ahead, {"i_s": from_home(1, at, 0)}])
+    assert [number for side, number, *_ in on if side == "s"] == [1] * (1 - beyond)
 
 
 @pytest.mark.parametrize("idle", [3, 4, 6, 10])

@@ -57,3 +57,12 @@ def test_who_passed_is_remembered_while_nobody_of_the_other_stream_comes(count):
     outcome = simulator(FLOODED).run(Arrivals(stream=stream, key=[1234] * len(stream)))
     assert outcome.exact, outcome.difference.describe()
     assert len(outcome.numbers) == count + 4 * 300
+
+
+@pytest.mark.parametrize("flood", [0, 1])
+def test_numbers_of_one_stream_wrap_while_the_other_waits(flood):
+    """One that has left its window, but is not dead, is met by so many that their numbers come round."""
+    window = simulator(FLOODED).parameters.windows[1 - flood]
+    keys = [7, *range(100, 100 + window), *[7] * 4100]
+    outcome = simulator(FLOODED).run(Arrivals(stream=[1 - flood] * (window + 1) + [flood] * 4100, key=keys))
+    assert outcome.exact, outcome.difference.describe()
