@@ -141,6 +141,7 @@ SUITES: dict[str, Sections] = {
     },
     "low-latency": low_latency_bench.SECTIONS,
     "hash": hash_bench.SECTIONS,
+    "hash-clock": hash_bench.CLOCK_SECTIONS,
     "bisort": bisort_bench.SECTIONS,
     "bisort-large": large_subwindow_bench.SECTIONS,
     "yardstick": yardstick_bench.SECTIONS,
