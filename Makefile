@@ -46,7 +46,8 @@ style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# ARGS="--suite low-latency", bisort, bisort-large, hash or hash-clock (hours): what these are held to; "--suite yardstick": what one CPU core does;
+# ARGS="--suite low-latency", bisort, bisort-large, hash or hash-clock (hours): what these are held to;
+# "--suite yardstick": what one CPU core does;
 # --record keeps it under docs/results.
 bench: setup
 	$(BIN)/python -m streamjoin.report.bench.benchmark $(ARGS)
