@@ -105,16 +105,16 @@ class MatchStage(Part):
         conditions = [*layout.conditions(*pair), self._groups.of_bank(stored.key, bank)]
         held = [Signal(name=f"holds{n}") for n in range(len(conditions))]
         made, result = (Signal(layout.result, name=name, reset_less=True) for name in ("made", "result"))
-        matches = Signal()
+        is_pair = Signal()
         m.d.sync += [
             *(holds.eq(condition) for holds, condition in zip(held, conditions, strict=True)),
             *layout.join(made, *pair),
             result.eq(made),
-            matches.eq(there[-2]),
+            is_pair.eq(there[-2]),
         ]
         distances = [delayed(m, distance, 1, name="distance") for distance in layout.distances(*pair)]
         for holds in (*held, layout.in_windows(distances, self._side)):
             with m.If(~holds):
-                m.d.sync += matches.eq(0)
-        m.d.comb += [results.i.valid.eq(matches), results.i.p.eq(result)]
+                m.d.sync += is_pair.eq(0)
+        m.d.comb += [results.i.valid.eq(is_pair), results.i.p.eq(result)]
         return m
