@@ -135,7 +135,7 @@ def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
     # A Spark whose own file system is another one still takes the folders that we mean.
     words += ["--conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:1"]
     call = [sys.executable, "-m", "streamjoin.cli.main", "spark", "stream", *map(str, words)]
-    checkpoint = tmp_path / "checkpoint"
+    tmp_path / "checkpoint"
 
     def run(*others):
         return subprocess.Popen(
@@ -149,20 +149,20 @@ def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
 
     def killed_at(sign, kill):
         with run() as process:
-            while process.poll() is None and not (checkpoint / sign).exists():
+            while process.poll() is None and not (tmp_path / sign).exists():
                 time.sleep(0.02)
             assert process.poll() is None, process.communicate()
             kill(process.pid, signal.SIGKILL)
 
-    # Before there is anything in the output; not even then does another stream get it.
-    killed_at("streamjoin.json", os.killpg)
+    # Before there is anything in the output but the name of its owner; not even then does another stream get it.
+    killed_at("out/_streamjoin.json", os.killpg)
     with run("--seed", "1", "--checkpoint", "other") as process:
         out, err = process.communicate()
     assert (process.returncode, out) == (2, "")
     assert re.fullmatch(r"streamjoin: \S*out belongs to the checkpoint \S*checkpoint, not to \S*other: .*\n", err)
     # Everything at once; then only us, and Java has to notice.
-    killed_at("commits/2", os.killpg)
-    killed_at("commits/6", os.kill)
+    killed_at("checkpoint/commits/2", os.killpg)
+    killed_at("checkpoint/commits/6", os.kill)
     with run() as process:
         out, err = process.communicate()
     assert process.returncode == 1
