@@ -59,7 +59,7 @@ def speed(simulated: Simulator, per_tuple: float, keys: str = "uniform") -> tupl
     taken = simulation.run.accepted_cycle
     pace = (len(taken) - full) / (taken[-1] - taken[full])
     made = np.count_nonzero(simulation.numbers.max(axis=1, initial=-1) >= full) / (len(taken) - full)
-    return pace, pace / min(2 * p.width, p.results / made if made else np.inf)
+    return float(pace), float(pace / min(2 * p.width, p.results / made if made else np.inf))
 
 
 def narrow(_: Path) -> Iterator[Figure]:

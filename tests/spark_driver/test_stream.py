@@ -135,7 +135,6 @@ def test_killed_three_times_and_still_exactly_once(spark, tmp_path):
     # A Spark whose own file system is another one still takes the folders that we mean.
     words += ["--conf", "spark.hadoop.fs.defaultFS=hdfs://127.0.0.1:1"]
     call = [sys.executable, "-m", "streamjoin.cli.main", "spark", "stream", *map(str, words)]
-    tmp_path / "checkpoint"
 
     def run(*others):
         return subprocess.Popen(
