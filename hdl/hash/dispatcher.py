@@ -1,6 +1,6 @@
 """The dispatcher: numbers the tuples of a transfer, and sends each off to its home."""
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -132,8 +132,8 @@ class Dispatcher(Part):
                     connect(m, merger.o, port)
                     busy.append(merger.busy)
         m.d.sync += [
-            self.room.eq(~_any(full)),
-            self.busy.eq(_any(busy)),
+            self.room.eq(~Cat(full).any()),
+            self.busy.eq(Cat(busy).any()),
             self.sent.eq(sum(sent[1:], sent[0])),
             self.came.eq(delayed(m, epoch, 2, name="came")),
         ]
@@ -148,7 +148,3 @@ class Dispatcher(Part):
             full.append(lane.almost_full)
             busy.append(lane.busy)
         return lanes
-
-
-def _any(bits):
-    return sum(bits[1:], bits[0]) != 0

@@ -1,6 +1,6 @@
 """Several streams into one whose transfers have slots for an item of each."""
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
@@ -61,7 +61,7 @@ class Packer(Part):
         valid = [port.valid for port in self.i]
         m.d.comb += [port.ready.eq(moves) for port in self.i]
         with m.If(moves):
-            m.d.sync += [some.eq(sum(valid[1:], valid[0]) != 0), packed.count.eq(sum(valid[1:], valid[0]))]
+            m.d.sync += [some.eq(Cat(valid).any()), packed.count.eq(sum(valid[1:], valid[0]))]
             for n, port in enumerate(self.i):
                 # An item goes into the slot behind those of the valid inputs before it.
                 before = sum(valid[:n], Value.cast(0))
